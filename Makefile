@@ -1,0 +1,104 @@
+# Lockstep's tasks. `make` alone lists them.
+#
+# Each environment step leaves a stamp in .venv only once it has succeeded, so that a repeated
+# run is quick and an interrupted one starts that step again.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet
+# Further arguments for pytest, such as PYTEST_ARGS='-k lcj'.
+PYTEST_ARGS ?=
+# Must lie in the range that the `engine` extra allows, so that the extra keeps it.
+TORCH := torch==2.13.0
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
+	fuzz-verify bench-verify dist clean
+
+help: ## List the targets
+	@echo "Targets (PYTHON=$(PYTHON) makes the environment):"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1|\2/' \
+		| while IFS='|' read -r name text; do printf '%-16s %s\n' "$$name" "$$text"; done
+
+$(VENV)/.stamp-venv:
+	@echo "==> Making $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed, this is %s; try make PYTHON=python3.11" % sys.version.split()[0])'
+	@# An environment that was cut short while pip was being put in is made anew.
+	@$(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --version >/dev/null 2>&1 \
+		|| $(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-run: $(VENV)/.stamp-venv pyproject.toml hatch_build.py
+	@echo "==> Installing what the main job needs (under a minute)"
+	@$(PIP) --editable '.[hunt]'
+	@touch $@
+
+$(VENV)/.stamp-test: $(VENV)/.stamp-run
+	@echo "==> Installing $(TORCH) (some minutes the first time)"
+	@$(PIP) '$(TORCH)'
+	@echo "==> Installing the solvers, Triton, a Go toolchain and the test tools (some minutes the first time)"
+	@$(PIP) --editable '.[hunt,proofs,engine,certify,dev]'
+	@touch $@
+
+setup-run: $(VENV)/.stamp-run ## Set up .venv for the main job only
+setup-test: $(VENV)/.stamp-test ## Set up .venv with everything
+
+run: $(VENV)/.stamp-run ## Hunt, sign, verify the result, re-derive the published certificate
+	@echo "==> Running the main job"
+	@$(BIN)/lockstep demo
+
+test: $(VENV)/.stamp-test ## Run the tests, slow ones left out
+	@echo "==> Running the tests; those marked slow are left out (make test-all runs them)"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
+
+test-all: $(VENV)/.stamp-test ## Run all tests, slow ones included
+	@echo "==> Running all tests"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.stamp-test ## Lint, format, types, import contracts, vectors, spec data
+	@echo "==> ruff check"
+	@$(BIN)/ruff check .
+	@echo "==> ruff format --check"
+	@$(BIN)/ruff format --check .
+	@echo "==> mypy --strict"
+	@$(BIN)/mypy --strict
+	@echo "==> import contracts"
+	@$(BIN)/lint-imports
+	@echo "==> vectors"
+	@$(BIN)/lockstep vectors build --check
+	@echo "==> error registry and schemas"
+	@$(BIN)/python -m pytest --quiet tests/test_spec_data.py
+
+vectors: $(VENV)/.stamp-run ## Make the conformance vectors from spec/cases
+	@echo "==> Making the conformance vectors"
+	@$(BIN)/lockstep vectors build
+
+vectors-check: $(VENV)/.stamp-run ## Fail if the committed vectors are not what spec/cases gives
+	@echo "==> Checking the conformance vectors"
+	@$(BIN)/lockstep vectors build --check
+
+evidence: $(VENV)/.stamp-run ## Make the committed certificates anew, with a new key
+	@echo "==> Making the evidence (its key is made now and not kept)"
+	@$(BIN)/lockstep evidence
+
+fuzz-verify: $(VENV)/.stamp-test ## Derive 100,000 re-signed mutants
+	@echo "==> Fuzzing the verifier with 100,000 mutants"
+	@$(BIN)/lockstep fuzz-verify --mutants 100000
+
+bench-verify: $(VENV)/.stamp-run ## Time a cold verification against a bare Ed25519 import
+	@echo "==> Timing the verifier"
+	@$(BIN)/lockstep bench-verify
+
+dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
+	@echo "==> Building into dist/"
+	@$(BIN)/python -m build --no-isolation
+
+clean: ## Remove .venv, caches and builds; results/ and keys stay
+	@echo "==> Removing .venv, caches and builds"
+	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find lockstep verifier tests conformance -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
