@@ -1,0 +1,61 @@
+"""Claim kinds. Each is a module of its own, imported when a certificate of it is judged."""
+
+import importlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+KINDS: dict[str, str] = {"urn:lockstep:certificate:hunt:v1": "hunt"}
+"""The module below this package, and the stem of the spec's files, by predicate type."""
+
+
+class Options(NamedTuple):
+    """What the user asks of a re-derivation.
+
+    Attributes:
+        exhaustive: enumerate without the usual bound on positions.
+        evidence: the folder of sidecar files, if one was given.
+    """
+
+    exhaustive: bool = False
+    evidence: Path | None = None
+
+
+class Derivation(NamedTuple):
+    """What was re-derived.
+
+    Attributes:
+        verdict: one word for people and tools.
+        counts: what floors of the policy are compared with.
+        lines: a report for people, one line each.
+    """
+
+    verdict: str
+    counts: dict[str, int]
+    lines: tuple[str, ...] = ()
+
+
+def kind_of(predicate_type: str) -> str | None:
+    """Give the kind that a predicate type names, or None for one that this verifier lacks."""
+    return KINDS.get(predicate_type)
+
+
+def derive(statement: dict[str, Any], options: Options) -> Derivation:
+    """Re-derive a statement whose shape has been checked.
+
+    Raises:
+        Refusal: the code of the kind's first rule that the statement breaks.
+    """
+    module = importlib.import_module(f"{__name__}.{KINDS[statement['predicateType']]}")
+    derivation: Derivation = module.derive(statement, options)
+    return derivation
+
+
+def derive_published(data: bytes, options: Options) -> Derivation:
+    """Re-derive a published document that has a form of its own and no signature to check.
+
+    Raises:
+        Refusal: the code of the first rule that the document breaks.
+    """
+    module = importlib.import_module("lockstep_verify.published.seed_004")
+    derivation: Derivation = module.derive(data, options)
+    return derivation

@@ -1,0 +1,33 @@
+"""Every limit of the verifier, with its unit and its reason (BYTES-2, LCJ-3, LCJ-5, ENV-1)."""
+
+MIB = 1 << 20
+
+ENVELOPE_BYTES = 17 * MIB
+"""Base64 of the largest payload, its signatures, and room to spare."""
+
+PAYLOAD_BYTES = 12 * MIB
+"""What a reader in any language can parse in a second or so; more belongs in sidecars."""
+
+POLICY_BYTES = MIB
+"""Thousands of keys; a policy is written by people."""
+
+EVIDENCE_BYTES = 1024 * MIB
+"""Sidecars are hashed in pieces, never held whole."""
+
+PUBLISHED_BYTES = PAYLOAD_BYTES
+"""Published documents are bare payloads."""
+
+DEPTH = 64
+"""Arrays and objects open at once; far below the recursion limit of any runtime."""
+
+INTEGER = (1 << 53) - 1
+"""The largest magnitude that a double holds exactly, with its neighbours."""
+
+SIGNATURES = 16
+"""Signatures of one envelope; it bounds the work that a stranger can ask for."""
+
+READ_BYTES = MIB
+"""One read; a piece of this size is checked against the limit before the next."""
+
+SHOWN_CHARACTERS = 300
+"""The longest value from a document that is printed."""
