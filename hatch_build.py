@@ -10,7 +10,6 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-
 class PackageData(BuildHookInterface):  # type: ignore[type-arg]
     """Maps data folders of the checkout into the packages of a wheel."""
 
@@ -34,7 +33,5 @@ class PackageData(BuildHookInterface):  # type: ignore[type-arg]
     def _files(self, name: str) -> list[str]:
         root = Path(self.root)
         return sorted(
-            path.relative_to(root).as_posix()
-            for path in (root / name).rglob("*")
-            if path.is_file()
+            path.relative_to(root).as_posix() for path in (root / name).rglob("*") if path.is_file()
         )
