@@ -132,7 +132,6 @@ def _report(
         f"vocabulary: {counts['vocabulary']} words, all in use",
         f"guards as registered: {counts['checks']} checks, {counts['falsifications']} "
         f"falsifications, {counts['known_limits']} known limits (that they ran is attested)",
-        "signature: not checked, the document names no key",
         f"derived fields: {classes[DERIVED]}; cross-checked fields: {classes[CROSS_CHECKED]}",
         f"attested fields: {classes[ATTESTED]}, digest sha256 {attested_digest(leaves)}",
         f"attested kinds: {', '.join(kinds)}",

@@ -73,7 +73,8 @@ def read(data: bytes) -> dict[str, Any]:
         Refusal: H0_DOCUMENT_UNREADABLE for anything else, with the strict reader's own code.
     """
     try:
-        return json_reader.read(data.decode("utf-8"))
+        # White space after the value is RFC 8259's to allow; the strict reader is LCJ's.
+        return json_reader.read(data.decode("utf-8").rstrip(" \t\r\n"))
     except UnicodeDecodeError:
         raise Refusal(_UNREADABLE, "", "UTF-8", "BAD_ENCODING") from None
     except Refusal as refusal:
