@@ -5,7 +5,6 @@ import gc
 import os
 import sys
 import time
-from pathlib import Path
 from typing import NoReturn
 
 from lockstep_verify import limits, policy_file, render, verify
@@ -46,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--trust", metavar="FILE", help="trust policy (default: the user's configuration folder)")
     add("--state", metavar="DIR", help="where the last policy version seen is remembered")
     add("--at", metavar="TIME", help="the verifier's clock, YYYY-MM-DDTHH:MM:SSZ")
-    add("--evidence", metavar="DIR", type=Path, help="folder of sidecar files")
+    add("--evidence", metavar="DIR", help="folder of sidecar files")
     add("--subject", metavar="FILE", help="a file that a subject's sha256 must match")
     add("--exhaustive", action="store_true", help="enumerate without the usual bound")
     add("--unsigned", action="store_true", help="re-derive a published document without signature")
@@ -69,7 +68,11 @@ class _Run:
             if moment is None:
                 raise Refusal("USAGE", expected="--at YYYY-MM-DDTHH:MM:SSZ", got=arguments.at)
             self.clock = moment
-        self.options = Options(arguments.exhaustive, arguments.evidence)
+        self.options = Options(arguments.exhaustive)
+        if arguments.evidence is not None:
+            from pathlib import Path
+
+            self.options = Options(arguments.exhaustive, Path(arguments.evidence))
         self.subject_sha256: str | None = None
         if arguments.subject is not None:
             try:

@@ -2,38 +2,46 @@
 
 import hashlib
 import json
+import os
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 
 @cache
-def root() -> Path:
+def root() -> str:
     """Give the folder of the spec: `_spec` beside this module, else the checkout's `spec`."""
-    shipped = Path(__file__).with_name("_spec")
-    if shipped.is_dir():
+    package = os.path.dirname(os.path.abspath(__file__))
+    shipped = os.path.join(package, "_spec")
+    if os.path.isdir(shipped):
         return shipped
-    checkout = Path(__file__).parents[2] / "spec"
-    if (checkout / "errors.json").is_file():
+    checkout = os.path.join(os.path.dirname(os.path.dirname(package)), "spec")
+    if os.path.isfile(os.path.join(checkout, "errors.json")):
         return checkout
     raise FileNotFoundError("lockstep_verify was installed without its spec data")
+
+
+def read(path: str) -> bytes:
+    """Read a file of the spec, `path` being relative to its root with `/` as separator."""
+    with open(os.path.join(root(), *path.split("/")), "rb") as file:
+        return file.read()
 
 
 @cache
 def load(path: str) -> Any:
     """Parse a JSON file of the spec, `path` being relative to its root."""
-    return json.loads((root() / path).read_bytes())
+    return json.loads(read(path))
 
 
 def paths(kind: str) -> list[str]:
     """List the files that are normative for a claim kind, relative to the root (STMT-9)."""
     data = f"{kind}.json"
-    return [f"schemas/{kind}.schema.json", *([data] if (root() / data).is_file() else [])]
+    held = os.path.isfile(os.path.join(root(), data))
+    return [f"schemas/{kind}.schema.json", *([data] if held else [])]
 
 
 def digest(kind: str) -> str:
     """Give the spec digest of a claim kind, in hex (STMT-9)."""
-    files = {path: hashlib.sha256((root() / path).read_bytes()).hexdigest() for path in paths(kind)}
+    files = {path: hashlib.sha256(read(path)).hexdigest() for path in paths(kind)}
     # Names and values are ASCII, so that this is LCJ.
     text = json.dumps(files, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,8 +1,11 @@
 """Claim kinds. Each is a module of its own, imported when a certificate of it is judged."""
 
 import importlib
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    # Importing it costs a tenth of a whole verification, and few runs need it.
+    from pathlib import Path
 
 KINDS: dict[str, str] = {"urn:lockstep:certificate:hunt:v1": "hunt"}
 """The module below this package, and the stem of the spec's files, by predicate type."""
@@ -17,7 +20,7 @@ class Options(NamedTuple):
     """
 
     exhaustive: bool = False
-    evidence: Path | None = None
+    evidence: "Path | None" = None
 
 
 class Derivation(NamedTuple):
