@@ -187,6 +187,7 @@ EDITS: dict[str, list[Edit]] = {
     ],
     "corroboration-nulled": [
         _set(TOKEN, "proof/gather_agrees", None),
+        _set(TOKEN, "proof/gather_payloads", None),
         _set(TOKEN, "proof/source_bijective", None),
         _set(TOKEN, "proof/roundtrip_diff_positions", None),
         lambda d: row_of(d, TOKEN)["proof"].pop("gather_agrees"),
@@ -328,7 +329,8 @@ def test_what_is_no_strict_object_is_unreadable(text: bytes) -> None:
         (lambda d: d.update(schema="other/v1"), "PUBLISHED_SHAPE"),
         (lambda d: d["engines"][0].pop("cite"), "PUBLISHED_SHAPE"),
         (lambda d: d["engines"][0].update(block=10**9), "PUBLISHED_SHAPE"),
-        (lambda d: d["geometry"].update(tokens=99_999), "PUBLISHED_SHAPE"),
+        (lambda d: d["geometry"].update(tokens=19_999), "PUBLISHED_SHAPE"),
+        (lambda d: d["engines"].extend(d["engines"] * 9), "PUBLISHED_SHAPE"),
         (lambda d: d["geometry"].update(dtype="float64"), "PUBLISHED_SHAPE"),
         (lambda d: d["engines"][0]["native_shapes"].update(kw=[1]), "PUBLISHED_SHAPE"),
         (lambda d: d["rows"][1].update(verdict=None), "H0_DOCUMENT_UNREADABLE"),

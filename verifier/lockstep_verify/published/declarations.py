@@ -24,6 +24,9 @@ def declared_layouts(document: dict[str, Any]) -> dict[str, Layout]:
             factor each logical axis once.
     """
     geometry = _geometry(document["geometry"])
+    if len(document["engines"]) > profile.MAX_ENGINES:
+        got = len(document["engines"])
+        raise Refusal(_SHAPE, "/engines", f"at most {profile.MAX_ENGINES}", got)
     layouts: dict[str, Layout] = {}
     for index, engine in enumerate(document["engines"]):
         pointer = f"/engines/{index}"
@@ -93,7 +96,7 @@ def _layout(engine: dict[str, Any], geometry: Geometry, pointer: str) -> Layout:
 
 
 def check_declared(document: dict[str, Any], layouts: dict[str, Layout]) -> None:
-    """What the document states beside its declarations and could have left out ([PUB-8] to 10)."""
+    """What the document states beside its declarations ([PUB-6] to [PUB-10])."""
     sizes, lean = document["geometry"], document["geometry"]["lean_slice"]
     for name in ("kv_heads", "head_dim"):
         require(NOT_DERIVED, f"/geometry/lean_slice/{name}", sizes[name], lean[name])

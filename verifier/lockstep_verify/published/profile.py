@@ -20,9 +20,11 @@ EXACT = ("EXACT_BYTE", "EXACT_TOKEN")
 # The published verifier's own two minima, which no row decides.
 DOD_FLOORS = {"dod_engines_min": 2, "dod_exact_rows_min": 2}
 
-# Largest geometry that the enumeration of images accepts, in elements or slots of one layer.
-MAX_POSITIONS = 200_000
-MAX_EXTENT = 100_000
+# Bounds on what is enumerated ([PUB-6]): slots of one layer of one engine, any extent, engines.
+# Ten times the published document's own sizes; together they keep a hostile one under a second.
+MAX_POSITIONS = 20_000
+MAX_EXTENT = 20_000
+MAX_ENGINES = 64
 
 ROUNDTRIP_LEMMA = "ExactTransformCert.roundtrip_"
 COMMON_LEMMAS = [

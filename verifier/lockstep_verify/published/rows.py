@@ -165,6 +165,9 @@ def _check_verdict(row: Row, pair: Pair, pointer: str) -> None:
     for name in ("source_bijective", "dest_bijective"):
         require(_H2, f"{pointer}/proof/{name}", bijective, proof[name])
     require(_H2, f"{pointer}/proof/gather_agrees", ran, proof["gather_agrees"])
+    payloads = proof["gather_payloads"]
+    if ran and (payloads is None or payloads < 1):
+        raise Refusal(_H2, f"{pointer}/proof/gather_payloads", "at least 1", payloads)
 
 
 def _observations(proof: Row, pair: Pair) -> dict[str, bool | None]:
