@@ -107,7 +107,7 @@ def test_first_offence(name):
 @pytest.mark.parametrize(
     "text",
     ["e30", "e30==", "e31=", "e3 0=", "e30=\n", "\ne30=", "-_8=", "e30=e30=", "=", "====", "A",
-     "e30=A", "ｅ30=", "e3\x000=", "e3=0", "e30=\u00e9"],
+     "e30=A", "\uff4530=", "e3\x000=", "e3=0", "e30=\u00e9"],
 )  # fmt: skip
 def test_base64_has_one_spelling(text):
     assert refusal(envelope(payload=text)) == ("BASE64_NONCANONICAL", "/payload")

@@ -105,7 +105,7 @@ CASES = {
     '{"a":1.}': "MALFORMED_JSON",
     '{"a":-}': "MALFORMED_JSON",
     '{"a":1-2}': "MALFORMED_JSON",
-    '{"a":١}': "MALFORMED_JSON",
+    '{"a":\u0661}': "MALFORMED_JSON",
     '{"a":"\n"}': "MALFORMED_JSON",
     '{"a":"\\x41"}': "MALFORMED_JSON",
     '{"a":"\\u12g4"}': "MALFORMED_JSON",

@@ -1,4 +1,4 @@
-"""OUT-2, OUT-3: nothing of a document reaches a terminal as it stands."""
+"""OUT-2, OUT-4: nothing of a document reaches a terminal as it stands."""
 
 import json
 

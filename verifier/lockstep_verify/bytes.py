@@ -30,7 +30,8 @@ def _pieces(path: str | os.PathLike[str], limit: int, missing: str) -> Iterator[
     except (OSError, ValueError) as error:
         absent = isinstance(error, OSError) and error.errno == errno.ENOENT
         code = missing if absent else "FILE_UNREADABLE"
-        raise Refusal(code, expected="a regular file", got=str(error)) from None
+        got = getattr(error, "strerror", None) or str(error)
+        raise Refusal(code, expected="a regular file", got=got) from None
     try:
         before = os.fstat(descriptor)
         if not stat.S_ISREG(before.st_mode):
@@ -48,7 +49,7 @@ def _pieces(path: str | os.PathLike[str], limit: int, missing: str) -> Iterator[
         if seen != (before.st_size, before.st_size, before.st_mtime_ns):
             raise Refusal("FILE_CHANGED", expected=f"{before.st_size} bytes", got=f"{size} bytes")
     except OSError as error:
-        raise Refusal("FILE_UNREADABLE", expected="a readable file", got=str(error)) from None
+        raise Refusal("FILE_UNREADABLE", expected="a readable file", got=error.strerror) from None
     finally:
         os.close(descriptor)
 

@@ -100,15 +100,17 @@ class _Run:
 
     def judge(self, file: str) -> Result:
         """Judge one file; whatever happens becomes a result (EXIT-1)."""
-        blank = Result(file)
+        # Names are shown as UTF-8 whatever the locale made of them.
+        name = os.fsencode(file).decode("utf-8", "backslashreplace")
+        blank = Result(name)
         try:
             if self.policy_refusal is not None:
                 return verify.refused(blank, self.policy_refusal)
             if self.arguments.unsigned:
                 data = read_file(file, limits.PUBLISHED_BYTES)
-                return verify.derive_unsigned(file, data, self.options)
+                return verify.derive_unsigned(name, data, self.options)
             judge = verify.Verification(
-                file, self.policy, self.clock, self.options, self.subject_sha256
+                name, self.policy, self.clock, self.options, self.subject_sha256
             )
             return judge.run(read_file(file, judge.envelope_limit))
         except Refusal as refusal:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from lockstep_verify import limits
 from lockstep_verify.errors import Refusal
 
+_BEGIN_WHITE = frozenset(" \t\n\r")
 _WHITE = re.compile(r"[ \t\n\r]*")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _LEXEME = re.compile(r"[0-9+\-.eE]*")
@@ -16,6 +17,8 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _HEX = re.compile(r"[0-9A-Fa-f]{4}")
 _NOT_NUMBERS = ("NaN", "Infinity", "-Infinity")
+_BEGIN_NOT_NUMBERS = frozenset("NI-")
+_BEGIN_NUMBERS = frozenset("-0123456789")
 _LITERALS = (("true", True), ("false", False), ("null", None))
 _ESCAPES = {
     '"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
@@ -58,6 +61,8 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def skip_white(self) -> None:
+        if self.peek() not in _BEGIN_WHITE:
+            return
         match = _WHITE.match(self.text, self.at)
         assert match is not None  # noqa: S101 - the pattern matches the empty string
         self.at = match.end()
@@ -71,10 +76,11 @@ class _Reader:
                 self.refuse("LIMIT_DEPTH", f"at most {limits.DEPTH} open brackets")
             self.at += 1
             return self.object(depth + 1) if first == "{" else self.array(depth + 1)
-        for name in _NOT_NUMBERS:
-            if self.text.startswith(name, self.at):
-                self.refuse("NUMBER_OUT_OF_PROFILE", "an integer")
-        if first == "-" or (first.isascii() and first.isdigit()):
+        if first in _BEGIN_NOT_NUMBERS:
+            for name in _NOT_NUMBERS:
+                if self.text.startswith(name, self.at):
+                    self.refuse("NUMBER_OUT_OF_PROFILE", "an integer")
+        if first in _BEGIN_NUMBERS:
             return self.number()
         for name, value in _LITERALS:
             if self.text.startswith(name, self.at):

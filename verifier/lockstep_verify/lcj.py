@@ -88,6 +88,18 @@ def _read_canonical(text: str) -> dict[str, Any] | None:
     return None
 
 
+def _first_difference(left: str, right: str) -> int:
+    """Give the length of the longest common beginning, by halving."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def parse(data: bytes, noncanonical: str) -> dict[str, Any]:
     """Read an LCJ text.
 
@@ -108,10 +120,7 @@ def parse(data: bytes, noncanonical: str) -> dict[str, Any]:
     value = read(text)
     again = encode_text(value)
     if again != text:
-        place = next(
-            (i for i, (a, b) in enumerate(zip(text, again, strict=False)) if a != b),
-            min(len(text), len(again)),
-        )
+        place = _first_difference(text, again)
         raise Refusal(
             noncanonical,
             expected=f"at byte {len(text[:place].encode())}: {again[place : place + 24]}",

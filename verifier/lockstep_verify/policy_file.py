@@ -34,7 +34,7 @@ def _last_version(path: str) -> int | None:
         return None
     except OSError as error:
         raise Refusal(
-            "POLICY_ROLLBACK", "", "a readable record of the last version", str(error)
+            "POLICY_ROLLBACK", "", "a readable record of the last version", error.strerror
         ) from None
     try:
         record = lcj.parse(read_file(path, limits.POLICY_BYTES), "NONCANONICAL_PAYLOAD")

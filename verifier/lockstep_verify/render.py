@@ -1,4 +1,4 @@
-"""Results as text for people, as LCJ lines for tools, and as a verification summary (OUT-2, 3)."""
+"""Results as text for people, as LCJ lines for tools, and as a verification summary (OUT-2, 4)."""
 
 import os
 from typing import Any
@@ -16,7 +16,7 @@ _MEANING = {
 
 
 def safe(text: object) -> str:
-    """Make a text safe for a terminal: no control, bidi or other invisible character (OUT-3)."""
+    """Make a text safe for a terminal: no control, bidi or other invisible character (OUT-4)."""
     return "".join(c if " " <= c <= "~" else f"\\u{{{ord(c):x}}}" for c in str(text))
 
 
