@@ -73,12 +73,25 @@ def test_evidence_is_bound_by_its_digest(tmp_path, refuses):
     (tmp_path / "rows.bin").write_bytes(b"rows")
     good = hashlib.sha256(b"rows").hexdigest()
     assert reading.evidence(tmp_path, "rows.bin", good, "/predicate/e") == b"rows"
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "rows.bin").write_bytes(b"rows")
+    assert reading.evidence(tmp_path, "below/rows.bin", good, "/e") == b"rows"
     assert refuses(reading.evidence, None, "rows.bin", good, "/e") == "EVIDENCE_MISSING"
     assert refuses(reading.evidence, tmp_path, "none.bin", good, "/e") == "EVIDENCE_MISSING"
     assert refuses(reading.evidence, tmp_path, "rows.bin", "0" * 64, "/e") == (
         "EVIDENCE_DIGEST_MISMATCH"
     )
-    for name in ("../rows.bin", "/etc/passwd", ".hidden", ""):
+    for name in (
+        "../rows.bin",
+        "/etc/passwd",
+        ".hidden",
+        "",
+        "a/../b",
+        "a//b",
+        "a/",
+        "a\n",
+        "a" * 101,
+    ):
         assert refuses(reading.evidence, tmp_path, name, good, "/e") == "BAD_VALUE"
     with pytest.raises(Refusal) as caught:
         reading.evidence(tmp_path, "rows.bin", good, "/e", 3)

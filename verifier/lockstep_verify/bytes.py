@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 
@@ -17,6 +18,9 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+
+_STEP = "[A-Za-z0-9_][A-Za-z0-9._-]{0,99}"
+_SIDECAR = re.compile(f"{_STEP}(?:/{_STEP})*")
 
 
 def _pieces(path: str | os.PathLike[str], limit: int, missing: str) -> Iterator[bytes]:
@@ -79,19 +83,20 @@ def evidence(
     name: str,
     sha256: str,
     pointer: str,
-    limit: int = limits.PAYLOAD_BYTES,
+    limit: int = limits.EVIDENCE_BYTES,
 ) -> bytes:
     """Read a sidecar that a verdict needs, and compare its digest (EV-1 to EV-3).
 
     Raises:
-        Refusal: EVIDENCE_MISSING, EVIDENCE_DIGEST_MISMATCH, and the codes of read_file.
+        Refusal: BAD_VALUE for a name that could lead out of the folder, EVIDENCE_MISSING,
+            EVIDENCE_DIGEST_MISMATCH, and the codes of read_file.
     """
     if folder is None:
         raise Refusal("EVIDENCE_MISSING", pointer, expected=name, got="no --evidence folder")
-    if os.sep in name or "/" in name or name.startswith(".") or not name:
-        raise Refusal("BAD_VALUE", pointer, expected="a plain file name", got=name)
+    if len(name) > 200 or not _SIDECAR.fullmatch(name):
+        raise Refusal("BAD_VALUE", pointer, expected="plain names joined by /", got=name)
     try:
-        data = read_file(os.path.join(folder, name), limit, missing="EVIDENCE_MISSING")
+        data = read_file(os.path.join(folder, *name.split("/")), limit, missing="EVIDENCE_MISSING")
     except Refusal as refusal:
         raise Refusal(refusal.code, pointer, refusal.expected, refusal.got) from None
     found = hashlib.sha256(data).hexdigest()
