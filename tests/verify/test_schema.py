@@ -67,11 +67,23 @@ def test_good_values():
     schema.check({"a": 9, "m": ["ab", "abcd"], "n~/x": None, "o": {"any": [1]}, "z": True}, ROOT)
 
 
+def test_equality_is_of_type_and_value(refuses):
+    for keyword, given_value in (
+        ({"const": True}, 1),
+        ({"const": 0}, False),
+        ({"enum": [1, "a"]}, True),
+        ({"enum": [False]}, 0),
+    ):
+        assert refuses(schema.check, given_value, keyword) == "BAD_VALUE"
+
+
 LEAVES = st.sampled_from([None, True, False, 0, 1, 5, 10, "", "ab", "on", "abcde", "A"])
 VALUES = st.recursive(
     LEAVES,
-    lambda v: st.lists(v, max_size=4)
-    | st.dictionaries(st.sampled_from(["a", "m", "n~/x", "o", "z", "b"]), v, max_size=5),
+    lambda v: (
+        st.lists(v, max_size=4)
+        | st.dictionaries(st.sampled_from(["a", "m", "n~/x", "o", "z", "b"]), v, max_size=5)
+    ),
     max_leaves=12,
 )
 
