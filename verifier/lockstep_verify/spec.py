@@ -34,9 +34,9 @@ def load(path: str) -> Any:
 
 def paths(kind: str) -> list[str]:
     """List the files that are normative for a claim kind, relative to the root (STMT-9)."""
-    data = f"{kind}.json"
-    held = os.path.isfile(os.path.join(root(), data))
-    return [f"schemas/{kind}.schema.json", *([data] if held else [])]
+    data = [f"{kind}.json", *(["falsifications.toml"] if kind == "hunt" else [])]
+    held = [path for path in data if os.path.isfile(os.path.join(root(), path))]
+    return [f"schemas/{kind}.schema.json", *held]
 
 
 def digest(kind: str) -> str:
