@@ -1,0 +1,1 @@
+"""Declared KV-cache layouts and everything that follows from a declaration (spec/layout.md)."""

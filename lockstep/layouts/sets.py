@@ -1,0 +1,90 @@
+"""Sets of layouts: which layouts are hunted together, at which geometry, in which groups."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from lockstep import spec
+from lockstep.errors import LockstepError
+from lockstep.layouts.declaration import NAME, Layout, layouts_root, load
+from lockstep.layouts.geometry import Geometry, limit
+from lockstep.layouts.toml_fields import Fields, read_toml
+
+MEMBER = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Layouts that are hunted against one another; names of layouts [HUNT-1]."""
+
+    anchor: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LayoutSet:
+    """A set: its geometry, its groups, and every declared layout by name in declared order."""
+
+    name: str
+    geometry: Geometry
+    groups: tuple[Group, ...]
+    layouts: dict[str, Layout]
+
+
+def load_set(name_or_path: str | Path) -> LayoutSet:
+    """Read a set by its name in `layouts/sets`, or by the path of a TOML file.
+
+    Raises:
+        LockstepError: what `declaration.load` raises, or BAD_VALUE where two members have one
+            name or an anchor is no member of its group.
+    """
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        path = layouts_root() / "sets" / f"{name_or_path}.toml"
+        if not path.is_file():
+            names = sorted(entry.stem for entry in path.parent.glob("*.toml"))
+            raise LockstepError(
+                "USAGE", str(name_or_path), f"one of {', '.join(names)}", str(name_or_path)
+            )
+    fields = Fields(read_toml(path)[1], str(path), "")
+    geometry = _geometry(fields.table("geometry"))
+    groups: list[Group] = []
+    layouts: dict[str, Layout] = {}
+    for entry in fields.tables("groups"):
+        members: list[str] = []
+        anchor = entry.text("anchor", NAME)
+        for member in entry.texts("members", MEMBER):
+            layout = load(layouts_root() / f"{member}.toml")
+            known = layouts.setdefault(layout.name, layout)
+            if known.source_path != layout.source_path or layout.name in members:
+                raise LockstepError(
+                    "BAD_VALUE",
+                    entry.place("members"),
+                    "members of different names",
+                    member,
+                    "Remove the second one, or rename its file.",
+                )
+            members.append(layout.name)
+        if anchor not in members:
+            raise LockstepError(
+                "BAD_VALUE", entry.place("anchor"), "a member", anchor, "Add it to `members`."
+            )
+        entry.close()
+        groups.append(Group(anchor, tuple(members)))
+    fields.close()
+    name = Fields({"name": path.stem}, str(path), "").text("name", NAME)
+    return LayoutSet(name, geometry, tuple(groups), layouts)
+
+
+def _geometry(fields: Fields) -> Geometry:
+    geometry = Geometry(
+        tokens=fields.number("tokens", 1, limit("tokens")),
+        layers=fields.number("layers", 1, limit("layers")),
+        kv_heads=fields.number("kv_heads", 1, limit("kv_heads")),
+        head_dim=fields.number("head_dim", 1, limit("head_dim")),
+        latent_dim=fields.number("latent_dim", 0, limit("latent_dim"), 0),
+        rope_dim=fields.number("rope_dim", 0, limit("rope_dim"), 0),
+        dtype=fields.choice("dtype", tuple(spec.load("hunt.json")["dtypes"])),
+    )
+    fields.close()
+    return geometry
