@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--subject", metavar="FILE", help="a file that a subject's sha256 must match")
     add("--exhaustive", action="store_true", help="enumerate without the usual bound")
     add("--unsigned", action="store_true", help="re-derive a published document without signature")
+    add("--protocol", action="store_true", help="answer the requests of a conformance run")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one line of canonical JSON a file")
     form.add_argument("--attest", action="store_true", help="a verification summary a file")
@@ -145,6 +146,10 @@ def _run(argv: list[str] | None) -> int:
                 raise Refusal("USAGE", expected="--explain CODE", got=arguments.explain)
             print(render.explain(arguments.explain))
             return 0
+        if arguments.protocol:
+            from lockstep_verify import protocol
+
+            return protocol.serve(sys.stdin.buffer, sys.stdout.buffer)
         if not arguments.files:
             raise Refusal("USAGE", expected="at least one FILE")
         run = _Run(arguments)
