@@ -47,6 +47,19 @@ class Geometry:
                 "BAD_VALUE", "/geometry/dtype", f"one of {', '.join(dtypes)}", self.dtype
             )
 
+        per_token = (
+            2 * self.kv_heads * self.head_dim,
+            self.latent_dim + self.latent_dim // SCALE_GROUP + self.rope_dim,
+        )
+        if self.tokens * max(per_token) > limit("canonical_elements"):
+            raise LockstepError(
+                "BAD_VALUE",
+                "/geometry",
+                f"at most {limit('canonical_elements')} elements a layer",
+                self.tokens * max(per_token),
+                "Choose fewer tokens, heads or dimensions [LAY-4].",
+            )
+
     @property
     def element_bits(self) -> int:
         """Width in bits of an element of the dtype."""

@@ -7,6 +7,7 @@ digits are parted into slow and fast ones, so that a range costs one addition a 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -19,8 +20,8 @@ Indices = NDArray[np.int64]
 NOWHERE = -(1 << 60)
 """A digit's weight where no element lies; a sum with one or more of it stays below 0."""
 
-FAST_SLOTS = 1 << 14
-"""Least number of slots that the fast digits span, so that numpy's loops are long."""
+FAST_SLOTS = 1 << 6
+"""Least number of slots that the fast digits span, so that numpy's inner loops are long."""
 
 
 @dataclass(frozen=True)
@@ -56,26 +57,59 @@ def _decode(
     realised: Realised, tensor: RealisedTensor, start: int, stop: int, out: Indices
 ) -> None:
     """Decode slots start..stop of a tensor into `out`."""
-    axes = [
-        (axis, extent)
-        for axis, extent in zip(tensor.axes, tensor.extents, strict=True)
-        if axis not in ("1", "L")
-    ]
-    cut = len(axes)
-    while cut and prod(extent for _, extent in axes[cut:]) < FAST_SLOTS:
-        cut -= 1
-    fast_slots = prod(extent for _, extent in axes[cut:])
+    parted = _part(tensor)
+    if parted.fast_slots > stop - start:
+        # One fast axis is longer than the range, which then needs no parting.
+        numbers = np.arange(start, stop, dtype=np.int64)
+        whole = _combine(realised, tensor, parted.slow + parted.fast, numbers)
+        np.maximum(whole.weight + _first_index(tensor), -1, out=out)
+        return
+    fast, fast_slots = _fast(realised, tensor), parted.fast_slots
     first, last = start // fast_slots, -(-stop // fast_slots)
-    slow = _combine(realised, tensor, axes[:cut], np.arange(first, last, dtype=np.int64))
-    fast = _combine(realised, tensor, axes[cut:], np.arange(fast_slots, dtype=np.int64))
-    if not {"KV", "C"} & set(tensor.axes):
-        fast.weight[:] += tensor.components[0].canonical_base
+    slow = _combine(realised, tensor, parted.slow, np.arange(first, last, dtype=np.int64))
     aligned = start == first * fast_slots and stop == last * fast_slots
     rows = out if aligned else np.empty((last - first) * fast_slots, dtype=np.int64)
     _add(slow, fast, rows.reshape(last - first, fast_slots))
     np.maximum(rows, -1, out=rows)
     if not aligned:
         out[:] = rows[start - first * fast_slots : stop - first * fast_slots]
+
+
+@dataclass(frozen=True)
+class Parted:
+    """The axes of a tensor with their extents, parted into slow and fast ones."""
+
+    slow: tuple[tuple[str, int], ...]
+    fast: tuple[tuple[str, int], ...]
+    fast_slots: int
+
+
+def _part(tensor: RealisedTensor) -> Parted:
+    """Take as fast the fewest last axes that span FAST_SLOTS, or all."""
+    axes = tuple(
+        (axis, extent)
+        for axis, extent in zip(tensor.axes, tensor.extents, strict=True)
+        if axis not in ("1", "L")
+    )
+    cut = len(axes)
+    while cut and prod(extent for _, extent in axes[cut:]) < FAST_SLOTS:
+        cut -= 1
+    return Parted(axes[:cut], axes[cut:], prod(extent for _, extent in axes[cut:]))
+
+
+@lru_cache(maxsize=4)
+def _fast(realised: Realised, tensor: RealisedTensor) -> Digit:
+    """Tabulate the fast digits, once for the ranges of a tensor, which come one by one."""
+    parted = _part(tensor)
+    fast = _combine(realised, tensor, parted.fast, np.arange(parted.fast_slots, dtype=np.int64))
+    fast.weight[:] += _first_index(tensor)
+    return fast
+
+
+def _first_index(tensor: RealisedTensor) -> int:
+    """Give the part of the index that no digit says: where a component alone begins."""
+    joined = {"KV", "C"} & set(tensor.axes)
+    return 0 if joined else tensor.components[0].canonical_base
 
 
 def _add(slow: Digit, fast: Digit, rows: Indices) -> None:
@@ -93,7 +127,7 @@ def _add(slow: Digit, fast: Digit, rows: Indices) -> None:
 
 
 def _combine(
-    realised: Realised, tensor: RealisedTensor, axes: list[tuple[str, int]], numbers: Indices
+    realised: Realised, tensor: RealisedTensor, axes: tuple[tuple[str, int], ...], numbers: Indices
 ) -> Digit:
     """Read numbers as digits of the axes and sum up what the digits say."""
     size = len(numbers)

@@ -147,10 +147,11 @@ def is_realisable(layout: Layout, geometry: Geometry) -> bool:
     if "scale" in layout.component_names and geometry.latent_dim % SCALE_GROUP:
         return False
     for tensor in layout.tensors:
-        for name in tensor.component_names:
-            dim = geometry.head_dim_of(name)
-            if dim == 0 or (tensor.x and dim % tensor.x):
-                return False
+        dims = {geometry.head_dim_of(name) for name in tensor.component_names}
+        if 0 in dims or any(tensor.x and dim % tensor.x for dim in dims):
+            return False
+        if "KV" in tensor.opened and len(dims) > 1:
+            return False
     return True
 
 
@@ -158,8 +159,7 @@ def realise(layout: Layout, geometry: Geometry) -> Realised | None:
     """Derive what follows from a layout at a geometry, None where it is not realisable.
 
     Raises:
-        LockstepError: BAD_VALUE where the canonical elements or the positions of a layer are
-            above the limits of spec/hunt.json.
+        LockstepError: BAD_VALUE where a layer's positions are above the limit of spec/hunt.json.
     """
     if not is_realisable(layout, geometry):
         return None
@@ -168,14 +168,16 @@ def realise(layout: Layout, geometry: Geometry) -> Realised | None:
     for name in layout.component_names:
         canonical_base[name] = canonical
         canonical += geometry.tokens * geometry.heads_of(name) * geometry.head_dim_of(name)
-    _check_limit("canonical_elements", canonical, "/geometry")
     tensors: list[RealisedTensor] = []
     base = 0
     for tensor in layout.tensors:
         realised = _realise_tensor(layout, tensor, geometry, base, canonical_base)
         base += realised.positions
         tensors.append(realised)
-    _check_limit("positions", base, f"{layout.source_path}:")
+    if base > limit("positions"):
+        raise LockstepError(
+            "BAD_VALUE", f"{layout.source_path}:", f"at most {limit('positions')} positions", base
+        )
     replicas = 1
     if layout.rank_axis == "replicated":
         replicas = layout.ranks // (1 if layout.holds_latent else geometry.kv_heads)
@@ -192,13 +194,6 @@ def realise(layout: Layout, geometry: Geometry) -> Realised | None:
         replicas=replicas,
         native_bytes=sum(-(-tensor.positions * tensor.slot_bits // 8) for tensor in tensors),
     )
-
-
-def _check_limit(name: str, value: int, pointer: str) -> None:
-    if value > limit(name):
-        raise LockstepError(
-            "BAD_VALUE", pointer, f"at most {limit(name)} {name.replace('_', ' ')}", value
-        )
 
 
 def _realise_tensor(

@@ -72,7 +72,6 @@ def _tensor_offence(layout: "Layout", tensor: "Tensor") -> str | None:
             "KV exactly where two or more components are not joined by C",
         ),
         (many or "C" not in held, "C only with two or more components"),
-        (heads or "KV" not in held, "KV with K and V only; others have unlike D extents"),
         ("C" in held or len(widths) == 1, "components of one width, unless joined by C"),
         (tensor.pad_tokens == 0 or "T" in held, "pad_tokens only with T"),
         (tensor.pad_head_dim == 0 or "D" in held, "pad_head_dim only with D"),
@@ -95,6 +94,10 @@ def _layout_offence(layout: "Layout") -> str | None:
         (
             layout.component_names in COMPONENT_SETS,
             "components K and V, or latent and rope with or without scale",
+        ),
+        (
+            "scale" not in names or layout.quantisation != "none",
+            "scale only where quantisation is not none",
         ),
         (len(with_layer) == 1, "L in every tensor or in none"),
         (
