@@ -78,6 +78,16 @@ def sha256_file(path: str | os.PathLike[str], *, missing: str = "FILE_UNREADABLE
     return digest.hexdigest()
 
 
+def check_name(name: str, pointer: str) -> None:
+    """Check that a sidecar's name cannot lead out of its folder (EV-1).
+
+    Raises:
+        Refusal: BAD_VALUE.
+    """
+    if len(name) > 200 or not _SIDECAR.fullmatch(name):
+        raise Refusal("BAD_VALUE", pointer, expected="plain names joined by /", got=name)
+
+
 def evidence(
     folder: str | os.PathLike[str] | None,
     name: str,
@@ -93,8 +103,7 @@ def evidence(
     """
     if folder is None:
         raise Refusal("EVIDENCE_MISSING", pointer, expected=name, got="no --evidence folder")
-    if len(name) > 200 or not _SIDECAR.fullmatch(name):
-        raise Refusal("BAD_VALUE", pointer, expected="plain names joined by /", got=name)
+    check_name(name, pointer)
     try:
         data = read_file(os.path.join(folder, *name.split("/")), limit, missing="EVIDENCE_MISSING")
     except Refusal as refusal:

@@ -31,3 +31,12 @@ READ_BYTES = MIB
 
 SHOWN_CHARACTERS = 300
 """The longest value from a document that is printed."""
+
+WALKED_POSITIONS = 200_000
+"""Native positions that are walked of each distinct image: a blink of work in Python."""
+
+WALKED_TOTAL = 2_000_000
+"""Native positions that are walked of all images together; what a stranger can ask for."""
+
+LAYOUT_SOURCE_BYTES = MIB
+"""The source file of a layout is written by people."""
