@@ -1,0 +1,40 @@
+"""The in-toto Statement that is signed, and its subjects [STMT-1, STMT-9, HUNT-16]."""
+
+import hashlib
+from typing import Any
+
+from lockstep import spec
+from lockstep.certificate import lcj
+
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+
+
+def predicate_type(kind: str) -> str:
+    """Give the predicateType of a claim kind in version 1."""
+    return f"urn:lockstep:certificate:{kind}:v1"
+
+
+def subject(name: str, sha256: str) -> dict[str, Any]:
+    """Give one subject by its name and hex SHA-256."""
+    return {"name": name, "digest": {"sha256": sha256}}
+
+
+def hunt_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of a hunt: the spec that it follows and the layout files [HUNT-16]."""
+    sources = {
+        layout["source"]["path"]: layout["source"]["sha256"] for layout in predicate["layouts"]
+    }
+    layouts = hashlib.sha256(lcj.encode(sources)).hexdigest()
+    return [subject("spec", spec.digest("hunt")), subject("layouts", layouts)]
+
+
+def statement(
+    kind: str, subjects: list[dict[str, Any]], predicate: dict[str, Any]
+) -> dict[str, Any]:
+    """Wrap a predicate in a Statement v1."""
+    return {
+        "_type": STATEMENT_TYPE,
+        "subject": subjects,
+        "predicateType": predicate_type(kind),
+        "predicate": predicate,
+    }
