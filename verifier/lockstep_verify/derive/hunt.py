@@ -131,7 +131,9 @@ def _report(findings: Findings, walked: int, options: Options) -> Derivation:
     checks = findings.predicate["checks"]
     transfer = findings.predicate["transfer"]
     verdicts = spec.load("hunt.json")["verdicts"]
-    open_checks = [f"{c['name']}: {c['outcome']}" for c in checks if c["outcome"] != "passed"]
+    open_checks = [
+        (c["name"], c["outcome"].replace("_", " ")) for c in checks if c["outcome"] != "passed"
+    ]
     sources = "compared" if options.evidence else "not compared (no --evidence)"
     geometry = findings.predicate["geometry"]
     lines = (
@@ -157,7 +159,7 @@ def _report(findings: Findings, walked: int, options: Options) -> Derivation:
         f"guards: {len(checks)} checks, {len(findings.predicate['known_limits'])} known limits, "
         f"{len(findings.predicate['falsifications'])} falsifications "
         "(that they ran is attested)",
-        *(f"check {outcome}" for outcome in open_checks),
+        *(f"check {name}: {outcome}" for name, outcome in open_checks),
         "lemmas: not made",
         f"layout sources: {sources}",
     )
