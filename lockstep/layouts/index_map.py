@@ -98,7 +98,7 @@ def is_identity(realised: Realised) -> bool:
         heads = tables.heads[:, 0]
         first = tables.base + int(tables.tokens[0] + heads[0] + tables.dims[0])
         wanted = (part.heads * part.head_dim, part.head_dim, 1)
-        if first != part.canonical_base or part.width != 1:
+        if first != part.canonical_base:
             return False
         for table, stride in zip((tables.tokens, heads, tables.dims), wanted, strict=True):
             if not np.array_equal(table - table[0], np.arange(len(table)) * stride):
@@ -135,8 +135,9 @@ def _normal_form(
 
 def image_sha256(realised: Realised) -> str:
     """Give the image digest, of all elements or of the first and last ones [LAY-18]."""
-    count, most = realised.canonical_elements, limit("image_elements")
-    ranges = [(0, count)] if count <= most else [(0, most // 2), (count - most // 2, count)]
+    count, most = realised.canonical_elements, limit("image_elements") // realised.replicas
+    half = most // 2
+    ranges = [(0, count)] if count <= most else [(0, half), (count - half, count)]
     digest = hashlib.sha256()
     for start, stop in ranges:
         digest.update(canonical_to_native(realised, start, stop).astype("<u8").tobytes())

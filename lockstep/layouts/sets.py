@@ -72,8 +72,27 @@ def load_set(name_or_path: str | Path) -> LayoutSet:
         entry.close()
         groups.append(Group(anchor, tuple(members)))
     fields.close()
+    check_latent(geometry, layouts)
     name = Fields({"name": path.stem}, str(path), "").text("name", NAME)
     return LayoutSet(name, geometry, tuple(groups), layouts)
+
+
+def check_latent(geometry: Geometry, layouts: dict[str, Layout]) -> None:
+    """Refuse latent extents that no layout has a use for [LAY-1].
+
+    Raises:
+        LockstepError: BAD_VALUE at the geometry's field.
+    """
+    for field in ("latent_dim", "rope_dim"):
+        value = getattr(geometry, field)
+        if value and not any(layout.holds_latent for layout in layouts.values()):
+            raise LockstepError(
+                "BAD_VALUE",
+                f"/geometry/{field}",
+                "0, as no layout holds a latent",
+                value,
+                "Set it to 0, or add a layout with latent and rope.",
+            )
 
 
 def _geometry(fields: Fields) -> Geometry:

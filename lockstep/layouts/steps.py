@@ -106,8 +106,8 @@ def steps(layout: Layout, geometry: Geometry) -> tuple[Step, ...]:
         whole = _Builder("+".join(names), parts[0].axes)
         if "C" in tensor.axes:
             place = whole.axes.index("D")
-            sizes = tuple(part.head_dim * part.width for part in tensor.components)
-            found.append(Step("join", names, (whole.key,), place, sizes, "along D"))
+            joined = tuple(part.head_dim * part.width for part in tensor.components)
+            found.append(Step("join", names, (whole.key,), place, joined, "along D"))
             whole.axes[place] = "C"
         elif "KV" in tensor.axes:
             found.append(Step("stack", names, (whole.key,), meaning="along KV"))

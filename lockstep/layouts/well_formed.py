@@ -90,6 +90,10 @@ def _layout_offence(layout: "Layout") -> str | None:
     )
     rules = (
         (len(names) == len(set(names)), "each component in one tensor"),
+        (
+            len({tensor.name for tensor in layout.tensors}) == len(layout.tensors),
+            "tensors of different names",
+        ),
         (inner and firsts == sorted(firsts), "components and tensors in the order of [LAY-2]"),
         (
             layout.component_names in COMPONENT_SETS,
