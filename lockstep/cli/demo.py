@@ -1,0 +1,106 @@
+"""`lockstep demo`: the main job from end to end, as `make run` shows it."""
+
+import shutil
+from pathlib import Path
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command `demo`."""
+
+    @app.command()
+    def demo(
+        folder: Path = typer.Option(Path("results/demo"), help="Where the results go."),
+    ) -> None:
+        """Hunt, sign and verify, then re-derive a document that others published.
+
+        The key is made for this run. Example: lockstep demo
+        """
+        from lockstep.certificate import keys, lcj
+        from lockstep.certificate.statement import predicate_type
+        from lockstep.certificate.verifier import verify
+        from lockstep.certificate.write import write_file
+        from lockstep.cli import say
+        from lockstep.cli.hunt import now, progress, summary
+        from lockstep.cli.keys import period
+        from lockstep.issue import issue_hunt
+        from lockstep.layouts.sets import load_set
+
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        key = keys.new_key_file(folder / "key.pem")
+        begin, end = period()
+        signer = keys.Signer("demo", "demo", keys.raw(key.public_key()), ("producer",), begin, end)
+        trust = folder / "trust.json"
+        kinds = [predicate_type("hunt")]
+        write_file(trust, lcj.encode(keys.policy([signer], kinds, version=1, expires=end)))
+        certificate = folder / "exact-transformations.cert.json"
+
+        say("1. Hunt: which declared KV-cache layouts convert into each other without loss?")
+        layouts = load_set("seed-004")
+        issued = issue_hunt(
+            layouts,
+            layouts.geometry,
+            [key],
+            issued_at=now(),
+            command="lockstep demo",
+            progress=progress(),
+        )
+        write_file(certificate, issued.certificate)
+        for line in summary(issued.predicate):
+            say(f"   {line}")
+
+        say()
+        say("2. Verify: a separate program re-derives all of it from the certificate.")
+        options = ["--trust", str(trust), "--state", str(folder / "state")]
+        result = verify([certificate], *options, "--evidence", str(layouts_folder())).results[0]
+        ledger = result["ledger"] or {}
+        say(f"   lockstep-verify {certificate}: {result['code']}, exit {result['exit']}")
+        say(
+            f"   fields: {ledger.get('derived')} derived, {ledger.get('witnessed')} bound by "
+            f"digest, {ledger.get('attested')} on the signer's word"
+        )
+
+        say()
+        say("3. Re-derive a published document that this project did not make.")
+        document = published_document()
+        other = verify([document], "--unsigned").results[0]
+        say(f"   lockstep-verify --unsigned {document.name}: {other['code']}, exit {other['exit']}")
+        for line in other["lines"] or []:
+            say(f"   {line}")
+
+        say()
+        if result["exit"] != 0 or other["exit"] != 5:
+            say("Something is off: exits 0 and 5 were due. The lines above say where.")
+            raise typer.Exit(3)
+        say(f"Done. The certificate and its throwaway key are in {folder}.")
+        say(f"Next: lockstep show {certificate} --trust {trust}")
+
+
+def layouts_folder() -> Path:
+    """Give the folder of the declared layouts."""
+    from lockstep.layouts.declaration import layouts_root
+
+    return layouts_root()
+
+
+def published_document() -> Path:
+    """Give the path of the published document's extract in this checkout.
+
+    Raises:
+        LockstepError: USAGE, this is not a checkout.
+    """
+    from lockstep import spec
+    from lockstep.errors import LockstepError
+
+    found = sorted((spec.root().parent / "conformance" / "published").glob("*.json"))
+    if not found:
+        raise LockstepError(
+            "USAGE",
+            "conformance/published",
+            "a checkout of the repository",
+            "an installed package",
+            "Clone the repository; the published document is not part of the package.",
+        )
+    return found[0]

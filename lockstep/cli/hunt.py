@@ -1,0 +1,117 @@
+"""`lockstep hunt`: hunt a set of layouts, sign the certificate, verify it."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command `hunt`."""
+
+    @app.command()
+    def hunt(
+        name: str = typer.Option(
+            "seed-004", "--set", help="A set of layouts/sets, or a TOML file."
+        ),
+        tokens: int | None = typer.Option(None, help="Tokens in the cache."),
+        layers: int | None = typer.Option(None, help="Layers."),
+        kv_heads: int | None = typer.Option(None, help="KV heads."),
+        head_dim: int | None = typer.Option(None, help="Head dimension."),
+        latent_dim: int | None = typer.Option(None, help="Latent dimension, for MLA."),
+        rope_dim: int | None = typer.Option(None, help="Rope dimension, for MLA."),
+        dtype: str | None = typer.Option(None, help="float16, bfloat16 or float32."),
+        output: Path = typer.Option(Path("hunt.cert.json"), "--output", "-o", help="Where to."),
+        key: Path | None = typer.Option(None, help="Signing key (default: your configuration's)."),
+        trust: Path | None = typer.Option(None, help="Policy that the result is verified under."),
+        decode: bool = typer.Option(True, help="Decode tokens; without, rows are UNPROVEN."),
+        issued_at: str | None = typer.Option(None, help="YYYY-MM-DDTHH:MM:SSZ (default: now)."),
+    ) -> None:
+        """Hunt a set of layouts at a geometry and write a signed certificate.
+
+        Sizes that are not given are the set's own.
+
+        Example: lockstep hunt --set engines -o engines.cert.json
+        """
+        from lockstep.certificate import keys
+        from lockstep.certificate.verifier import verify
+        from lockstep.certificate.write import write_file
+        from lockstep.cli import say
+        from lockstep.issue import issue_hunt
+        from lockstep.layouts.sets import load_set
+
+        layouts = load_set(name)
+        sizes = {
+            "tokens": tokens,
+            "layers": layers,
+            "kv_heads": kv_heads,
+            "head_dim": head_dim,
+            "latent_dim": latent_dim,
+            "rope_dim": rope_dim,
+            "dtype": dtype,
+        }
+        given: dict[str, Any] = {size: value for size, value in sizes.items() if value is not None}
+        geometry = dataclasses.replace(layouts.geometry, **given)
+        signer = keys.load_key(key or keys.config_folder() / "key.pem")
+        if not output.parent.is_dir():
+            raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
+        options = [f"--{size.replace('_', '-')} {value}" for size, value in given.items()]
+        issued = issue_hunt(
+            layouts,
+            geometry,
+            [signer],
+            issued_at=issued_at or now(),
+            command=" ".join(["lockstep hunt --set", layouts.name, *options]),
+            decode=decode,
+            progress=progress(),
+        )
+        write_file(output, issued.certificate)
+        say(f"wrote {output}, {len(issued.certificate):,} bytes")
+        for line in summary(issued.predicate):
+            say(line)
+        result = verify([output], *(["--trust", str(trust)] if trust else [])).results[0]
+        say(f"lockstep-verify: {result['code']}, exit {result['exit']}")
+        if result["exit"]:
+            say(f"  at {result['pointer'] or 'the document'}; lockstep-verify {output} says more")
+            raise typer.Exit(3)
+
+
+def now() -> str:
+    """Give the present second as TIME-1 writes it."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def progress() -> Callable[[str], None]:
+    """Give a function that shows a line of progress on standard error."""
+    import sys
+    import time
+
+    started = time.monotonic()
+
+    def tell(line: str) -> None:
+        print(f"  [{time.monotonic() - started:5.1f} s] {line}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def summary(predicate: dict[str, Any]) -> list[str]:
+    """Give the lines that sum up a hunt for people."""
+    counts, coverage = predicate["counts"], predicate["coverage"]
+    return [
+        f"{counts['rows']} rows over {counts['layouts']} layouts: "
+        f"EXACT_BYTE {counts['exact_byte']}, EXACT_TOKEN {counts['exact_token']}, "
+        f"NOT_EXACT {counts['not_exact']}, REFUSED {counts['refused']}, "
+        f"UNPROVEN {counts['unproven']}",
+        f"positions checked: {counts['positions_checked']:,} destination, "
+        f"{counts['source_positions_checked']:,} source; "
+        f"{counts['distinct_positions']:,} distinct, in {counts['distinct_images']} images",
+        f"enumerated {coverage['layouts_enumerated']} layouts over one layer, composed "
+        f"{coverage['rows_composed']} rows, decoded {coverage['rows_decoded']} rows over "
+        f"{coverage['layers_decoded']} layers",
+        f"falsifications: {len(predicate['falsifications'])}, each with its registered code; "
+        "lemmas: not made",
+    ]

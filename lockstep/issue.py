@@ -1,0 +1,108 @@
+"""A hunt from its set to the bytes of its certificate: run, fold, falsify, sign."""
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lockstep import __version__
+from lockstep.certificate.envelope import sign_statement
+from lockstep.certificate.statement import hunt_subjects, statement
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from lockstep.layouts.geometry import Geometry
+    from lockstep.layouts.sets import LayoutSet
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A certificate's bytes beside the predicate that they carry."""
+
+    certificate: bytes
+    predicate: dict[str, Any]
+
+
+def producer(command: str) -> dict[str, str]:
+    """Describe what ran; a certificate carries it as the signer's word."""
+    import numpy
+
+    return {
+        "name": "lockstep",
+        "version": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "machine": f"{platform.system()} {platform.machine()}",
+        "command": command,
+    }
+
+
+def issue_hunt(
+    layouts: "LayoutSet",
+    geometry: "Geometry",
+    keys: Sequence["Ed25519PrivateKey"],
+    *,
+    issued_at: str,
+    command: str,
+    decode: bool = True,
+    progress: Progress = lambda line: None,
+) -> Issued:
+    """Hunt a set at a geometry, run every falsification against the draft, and sign.
+
+    Args:
+        layouts: what is hunted, in which groups.
+        geometry: at which.
+        keys: of the signers.
+        issued_at: the time that the certificate claims, as TIME-1 writes it.
+        command: the command line, without paths.
+        decode: whether tokens are decoded; without, rows are UNPROVEN.
+        progress: told a line before each long step.
+
+    Raises:
+        LockstepError: an X-code where an anchor does not exist at the geometry; H6 or H14 where
+            the hunt found no exact or no refused row; H9 where a falsification did not get its
+            registered code.
+    """
+    from lockstep import falsify
+    from lockstep.claims.hunt import predicate
+    from lockstep.hunt import hunt
+
+    found = hunt(layouts, geometry, decode=decode, progress=progress)
+
+    def fold(falsifications: list[dict[str, str]]) -> dict[str, Any]:
+        return predicate(
+            found,
+            issued_at=issued_at,
+            producer=producer(command),
+            falsifications=falsifications,
+        )
+
+    draft = fold(falsify.registered())
+    counts = draft["counts"]
+    if decode and not counts["exact_byte"] + counts["exact_token"]:
+        raise LockstepError("H6_HUNT_FOUND_NOTHING", "/counts", "an exact row", "none")
+    if not counts["refused"]:
+        raise LockstepError(
+            "H14_NO_FRONTIER",
+            "/counts/refused",
+            "a refused row",
+            "none",
+            "Add a layout to the set that cannot convert into the anchor.",
+        )
+    progress("running the registered falsifications against the draft")
+    results = falsify.run(draft, hunt_subjects(draft), issued_at)
+    failed = [entry for entry in results if entry["actual"] != entry["expected"]]
+    if failed:
+        raise LockstepError(
+            "H9_GUARD_FAILED_OPEN",
+            f"/falsifications: {failed[0]['name']}",
+            failed[0]["expected"],
+            failed[0]["actual"],
+            f"{len(failed)} falsifications failed; nothing was signed.",
+        )
+    final = fold(results)
+    return Issued(sign_statement(statement("hunt", hunt_subjects(final), final), keys), final)
