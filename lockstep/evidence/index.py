@@ -1,0 +1,113 @@
+"""The index of published figures: each maps to a certificate's file and a JSON pointer.
+
+A README table whose last column holds a figure's id, in back quotes, publishes that figure.
+"""
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
+    "exact-transformations.cert.json": (
+        ("hunt-rows", "/predicate/counts/rows"),
+        ("hunt-exact-byte", "/predicate/counts/exact_byte"),
+        ("hunt-exact-token", "/predicate/counts/exact_token"),
+        ("hunt-not-exact", "/predicate/counts/not_exact"),
+        ("hunt-refused", "/predicate/counts/refused"),
+        ("hunt-unproven", "/predicate/counts/unproven"),
+        ("hunt-positions", "/predicate/counts/positions_checked"),
+        ("hunt-source-positions", "/predicate/counts/source_positions_checked"),
+        ("hunt-distinct-positions", "/predicate/counts/distinct_positions"),
+    ),
+    "engine-layouts.cert.json": (
+        ("engines-layouts", "/predicate/counts/layouts"),
+        ("engines-rows", "/predicate/counts/rows"),
+        ("engines-exact-byte", "/predicate/counts/exact_byte"),
+        ("engines-exact-token", "/predicate/counts/exact_token"),
+        ("engines-not-exact", "/predicate/counts/not_exact"),
+        ("engines-refused", "/predicate/counts/refused"),
+        ("engines-distinct-images", "/predicate/counts/distinct_images"),
+        ("engines-positions", "/predicate/counts/positions_checked"),
+    ),
+}
+"""Which figures each certificate backs: (id, pointer into its statement)."""
+
+_ROW = re.compile(r"^\|(?P<text>[^|]+)\|(?P<value>[^|]+)\|\s*`(?P<id>[a-z0-9-]+)`\s*\|$", re.M)
+
+
+def statement_of(certificate: bytes) -> dict[str, Any]:
+    """Give the statement that a certificate carries, without judging it."""
+    found = json.loads(base64.b64decode(json.loads(certificate)["payload"]))
+    if not isinstance(found, dict):
+        raise ValueError("the payload is no object")
+    return found
+
+
+def at_pointer(document: Any, pointer: str) -> Any:
+    """Give the value at an RFC 6901 pointer.
+
+    Raises:
+        KeyError: nothing is there.
+    """
+    value = document
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list):
+            if not name.isdigit() or int(name) >= len(value):
+                raise KeyError(pointer)
+            value = value[int(name)]
+        else:
+            value = value[name]
+    return value
+
+
+def build_index(folder: Path) -> dict[str, Any]:
+    """Give the index over the certificates of a folder: id → {file, pointer, value}."""
+    figures: dict[str, Any] = {}
+    for file, entries in FIGURES.items():
+        statement = statement_of((folder / file).read_bytes())
+        for name, pointer in entries:
+            value = at_pointer(statement, pointer)
+            figures[name] = {"file": file, "pointer": pointer, "value": value}
+    return {"version": 1, "figures": figures}
+
+
+def published_figures(text: str) -> dict[str, str]:
+    """Give the figures of a README's tables: id → the value as printed."""
+    return {row["id"]: row["value"].strip() for row in _ROW.finditer(text)}
+
+
+def printed(value: object) -> str:
+    """Give a figure as a README prints it: thousands set off by commas."""
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def faults(folder: Path, readme: str) -> list[str]:
+    """List what disagrees between index, certificates and README; nothing if all is well."""
+    index = json.loads((folder / "index.json").read_bytes())
+    figures = index["figures"]
+    found: list[str] = []
+    for name, entry in figures.items():
+        try:
+            value = at_pointer(
+                statement_of((folder / entry["file"]).read_bytes()), entry["pointer"]
+            )
+        except (OSError, KeyError, ValueError) as fault:
+            found.append(f"{name}: {entry['file']}{entry['pointer']}: {fault!r}")
+            continue
+        if value != entry["value"]:
+            found.append(f"{name}: index {entry['value']}, certificate {value}")
+    files = {entry["file"] for entry in figures.values()}
+    for certificate in sorted(folder.glob("*.cert.json")):
+        if certificate.name not in files:
+            found.append(f"{certificate.name}: backs no figure of the index")
+    shown = published_figures(readme)
+    for name, text in shown.items():
+        if name not in figures:
+            found.append(f"README: {name} is not in the index")
+        elif printed(figures[name]["value"]) != text:
+            found.append(f"README: {name} is {text}, the index says {figures[name]['value']}")
+    found += [f"{name}: in the index, not in the README" for name in figures if name not in shown]
+    return found
