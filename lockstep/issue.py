@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from lockstep.layouts.geometry import Geometry
     from lockstep.layouts.sets import LayoutSet
 
-Progress = Callable[[str], None]
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how many of it are done, and how many there are."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,7 @@ def issue_hunt(
     *,
     issued_at: str,
     command: str,
-    decode: bool = True,
-    progress: Progress = lambda line: None,
+    progress: Progress = lambda what, done, whole: None,
 ) -> Issued:
     """Hunt a set at a geometry, run every falsification against the draft, and sign.
 
@@ -59,19 +59,19 @@ def issue_hunt(
         keys: of the signers.
         issued_at: the time that the certificate claims, as TIME-1 writes it.
         command: the command line, without paths.
-        decode: whether tokens are decoded; without, rows are UNPROVEN.
-        progress: told a line before each long step.
+        progress: told of each step.
 
     Raises:
         LockstepError: an X-code where an anchor does not exist at the geometry; H6 or H14 where
             the hunt found no exact or no refused row; H9 where a falsification did not get its
             registered code.
     """
-    from lockstep import falsify
     from lockstep.claims.hunt import predicate
+    from lockstep.falsify.registry import placeholders
+    from lockstep.falsify.run import run
     from lockstep.hunt import hunt
 
-    found = hunt(layouts, geometry, decode=decode, progress=progress)
+    found = hunt(layouts, geometry, progress=progress)
 
     def fold(falsifications: list[dict[str, str]]) -> dict[str, Any]:
         return predicate(
@@ -81,9 +81,9 @@ def issue_hunt(
             falsifications=falsifications,
         )
 
-    draft = fold(falsify.registered())
+    draft = fold(placeholders())
     counts = draft["counts"]
-    if decode and not counts["exact_byte"] + counts["exact_token"]:
+    if not counts["exact_byte"] + counts["exact_token"]:
         raise LockstepError("H6_HUNT_FOUND_NOTHING", "/counts", "an exact row", "none")
     if not counts["refused"]:
         raise LockstepError(
@@ -93,8 +93,8 @@ def issue_hunt(
             "none",
             "Add a layout to the set that cannot convert into the anchor.",
         )
-    progress("running the registered falsifications against the draft")
-    results = falsify.run(draft, hunt_subjects(draft), issued_at)
+    progress("running the registered falsifications against the draft", 0, 1)
+    results = run(draft, hunt_subjects(draft), issued_at)
     failed = [entry for entry in results if entry["actual"] != entry["expected"]]
     if failed:
         raise LockstepError(

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COLD_RATIO = 3.0
 """The most that a cold verification may cost, as a multiple of a bare Ed25519 import."""
-LARGE = {"tokens": 8192, "layers": 32, "kv_heads": 8, "head_dim": 128}
+LARGE: dict[str, Any] = {"tokens": 8192, "layers": 32, "kv_heads": 8, "head_dim": 128}
 """The large geometry of the benchmarks."""
 BARE = "import cryptography.hazmat.primitives.asymmetric.ed25519"
 
@@ -65,7 +65,7 @@ def register(app: typer.Typer) -> None:
         import resource
 
         from lockstep.cli import say
-        from lockstep.hunt.probe import probe_layout
+        from lockstep.hunt.probe import probe
         from lockstep.layouts.realise import realise
 
         layouts, geometry = _large_set()
@@ -75,7 +75,7 @@ def register(app: typer.Typer) -> None:
             if realised is None:
                 continue
             started = time.process_time()
-            probe_layout(realised)
+            probe(realised)
             spent = time.process_time() - started
             positions += realised.positions
             seconds += spent

@@ -41,11 +41,10 @@ def register(app: typer.Typer) -> None:
         from lockstep.layouts.sets import load_set
 
         key = Ed25519PrivateKey.generate()
-        tell = progress()
         with tempfile.TemporaryDirectory() as place:
             draft = Path(place)
             for name, set_name in SETS.items():
-                tell(f"set {set_name}")
+                say(f"hunting the set {set_name}")
                 layouts = load_set(set_name)
                 issued = issue_hunt(
                     layouts,
@@ -53,7 +52,7 @@ def register(app: typer.Typer) -> None:
                     [key],
                     issued_at=now(),
                     command="lockstep evidence",
-                    progress=tell,
+                    progress=progress(),
                 )
                 write_file(draft / name, issued.certificate)
             foreign = [path for path in folder.glob("*.cert.json") if path.name not in SETS]
@@ -61,7 +60,6 @@ def register(app: typer.Typer) -> None:
                 write_file(draft / path.name, path.read_bytes())
             write_file(draft / "trust.json", lcj.encode(_policy(folder / "trust.json", key)))
             write_file(draft / "index.json", lcj.encode(build_index(draft)) + b"\n")
-            tell("verifying")
             _verify_all(draft, layouts_folder())
             folder.mkdir(exist_ok=True)
             for path in sorted(draft.iterdir()):

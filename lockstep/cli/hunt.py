@@ -26,7 +26,6 @@ def register(app: typer.Typer) -> None:
         output: Path = typer.Option(Path("hunt.cert.json"), "--output", "-o", help="Where to."),
         key: Path | None = typer.Option(None, help="Signing key (default: your configuration's)."),
         trust: Path | None = typer.Option(None, help="Policy that the result is verified under."),
-        decode: bool = typer.Option(True, help="Decode tokens; without, rows are UNPROVEN."),
         issued_at: str | None = typer.Option(None, help="YYYY-MM-DDTHH:MM:SSZ (default: now)."),
     ) -> None:
         """Hunt a set of layouts at a geometry and write a signed certificate.
@@ -64,7 +63,6 @@ def register(app: typer.Typer) -> None:
             [signer],
             issued_at=issued_at or now(),
             command=" ".join(["lockstep hunt --set", layouts.name, *options]),
-            decode=decode,
             progress=progress(),
         )
         write_file(output, issued.certificate)
@@ -85,15 +83,31 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def progress() -> Callable[[str], None]:
-    """Give a function that shows a line of progress on standard error."""
+def progress() -> Callable[[str, int, int], None]:
+    """Give a function that shows progress on standard error, a line whenever the step changes.
+
+    A terminal also sees how far a step has come, and how long the rest may take.
+    """
     import sys
     import time
 
     started = time.monotonic()
+    begun: dict[str, float] = {}
+    live = sys.stderr.isatty()
 
-    def tell(line: str) -> None:
-        print(f"  [{time.monotonic() - started:5.1f} s] {line}", file=sys.stderr, flush=True)
+    def tell(what: str, done: int, whole: int) -> None:
+        now = time.monotonic()
+        new = what not in begun
+        begun.setdefault(what, now)
+        if not new and not live:
+            return
+        line = f"  [{now - started:5.1f} s] {what}"
+        if not new and done:
+            rest = (now - begun[what]) * (whole - done) / done
+            line += f" {done}/{whole}, about {rest:.0f} s left"
+        # A step's line stays; its progress is written below it and over itself.
+        head = "\r\x1b[K" if live else ""
+        print(head + line, end="\n" if new else "", file=sys.stderr, flush=True)
 
     return tell
 
