@@ -1,7 +1,11 @@
 """The command `lockstep`: one module a group of commands, and one place where faults are told."""
 
 import importlib
+import importlib.util
+import os
 import sys
+import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockstep import __version__
@@ -56,7 +60,8 @@ def application() -> "typer.Typer":
         """Make signed certificates of deterministic LLM inference."""
 
     for group in GROUPS:
-        importlib.import_module(f"lockstep.cli.{group}").register(app)
+        if importlib.util.find_spec(f"lockstep.cli.{group}") is not None:
+            importlib.import_module(f"lockstep.cli.{group}").register(app)
     return app
 
 
@@ -90,38 +95,49 @@ def fail(fault: LockstepError) -> int:
 def main() -> int:
     """Run the command line and give its exit status; no fault reaches a user as a traceback."""
     try:
-        app = application()
-        result: Any = app(standalone_mode=False)
+        result: Any = application()(standalone_mode=False)
+        sys.stdout.flush()
         return int(result or 0)
-    except LockstepError as fault:
-        return fail(fault)
-    except ModuleNotFoundError as missing:
-        extra = EXTRAS.get((missing.name or "").split(".")[0])
-        if extra is None:
-            raise
-        print(
-            f"lockstep: this command needs the module {missing.name}; "
-            f"pip install 'lockstep-llm[{extra}]' brings it.",
-            file=sys.stderr,
-        )
-        return 2
     except KeyboardInterrupt:
-        print("lockstep: interrupted; nothing half-written is left.", file=sys.stderr)
-        return 130
+        return _tell("interrupted; nothing half-written is left.", 2)
     except Exception as fault:
         return _fault(fault)
 
 
-def _fault(fault: Exception) -> int:
-    import click
+def _tell(text: str, status: int) -> int:
+    print(f"lockstep: {text}", file=sys.stderr, flush=True)
+    return status
 
-    if isinstance(fault, click.exceptions.Exit):
-        return int(fault.exit_code)
-    if isinstance(fault, click.ClickException):
-        fault.show()
+
+def _fault(fault: Exception) -> int:
+    """Tell a fault in a line and give its exit status."""
+    if isinstance(fault, LockstepError):
+        return fail(fault)
+    if isinstance(fault, ModuleNotFoundError):
+        extra = EXTRAS.get((fault.name or "").split(".")[0])
+        if extra is not None:
+            return _tell(
+                f"this command needs the module {fault.name}; "
+                f"pip install 'lockstep-llm[{extra}]' brings it.",
+                2,
+            )
+    # typer carries click's exceptions under its own name in later versions, so the class says
+    # nothing; what can show itself is a fault of the command line, and Abort is Ctrl-C.
+    show = getattr(fault, "show", None)
+    if show is not None:
+        show()
         return 2
-    if isinstance(fault, OSError):
-        print(f"lockstep: {fault.filename}: {fault.strerror}", file=sys.stderr)
+    if type(fault).__name__ == "Abort":
+        return _tell("interrupted; nothing half-written is left.", 2)
+    if isinstance(fault, BrokenPipeError):
+        # The reader has gone; whatever is left in the buffer must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
-    print(f"lockstep: INTERNAL {type(fault).__name__}: {fault}. Please report it.", file=sys.stderr)
-    return 4
+    if isinstance(fault, OSError) and fault.filename is not None:
+        return _tell(f"{fault.filename}: {fault.strerror}", 2)
+    where = traceback.extract_tb(fault.__traceback__)[-1]
+    return _tell(
+        f"INTERNAL {type(fault).__name__} in {Path(where.filename).name}:{where.lineno}: {fault}. "
+        "Please report it.",
+        4,
+    )
