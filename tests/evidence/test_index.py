@@ -1,0 +1,90 @@
+"""The index of figures: each way of disagreeing is seen; the committed evidence agrees."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lockstep.evidence.index import at_pointer, faults, printed, published_figures
+
+ROOT = Path(__file__).resolve().parents[2]
+EVIDENCE = ROOT / "evidence"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_committed_figures_agree_in_both_directions() -> None:
+    assert faults(EVIDENCE, README) == []
+
+
+def test_every_committed_certificate_verifies(tmp_path: Path) -> None:
+    files = sorted(EVIDENCE.glob("*.cert.json"))
+    assert files
+    command = [sys.executable, "-m", "lockstep_verify", "--json", "--state", str(tmp_path)]
+    command += ["--trust", str(EVIDENCE / "trust.json"), "--evidence", str(ROOT / "layouts")]
+    done = subprocess.run([*command, *map(str, files)], capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_no_private_key_lies_in_the_evidence() -> None:
+    for path in EVIDENCE.iterdir():
+        assert b"PRIVATE KEY" not in path.read_bytes(), path
+
+
+def _edit_readme(folder: Path, text: str) -> str:
+    name, shown = next(iter(published_figures(text).items()))
+    row = next(line for line in text.splitlines() if f"`{name}`" in line)
+    return text.replace(row, row.replace(shown, "9" + shown))
+
+
+def _unknown_in_readme(folder: Path, text: str) -> str:
+    name = next(iter(published_figures(text)))
+    return text.replace(f"`{name}`", "`no-such-figure`")
+
+
+def _edit_index(folder: Path, text: str) -> str:
+    index = json.loads((folder / "index.json").read_bytes())
+    entry = next(iter(index["figures"].values()))
+    entry["value"] += 1
+    (folder / "index.json").write_text(json.dumps(index), encoding="utf-8")
+    return text
+
+
+def _wrong_pointer(folder: Path, text: str) -> str:
+    index = json.loads((folder / "index.json").read_bytes())
+    next(iter(index["figures"].values()))["pointer"] = "/predicate/counts/none"
+    (folder / "index.json").write_text(json.dumps(index), encoding="utf-8")
+    return text
+
+
+def _unindexed(folder: Path, text: str) -> str:
+    certificate = next(folder.glob("*.cert.json"))
+    shutil.copy(certificate, folder / "another.cert.json")
+    return text
+
+
+def _lost(folder: Path, text: str) -> str:
+    next(folder.glob("*.cert.json")).unlink()
+    return text
+
+
+@pytest.mark.parametrize(
+    "edit", [_edit_readme, _unknown_in_readme, _edit_index, _wrong_pointer, _unindexed, _lost]
+)
+def test_each_disagreement_is_seen(edit: Callable[[Path, str], str], tmp_path: Path) -> None:
+    folder = tmp_path / "evidence"
+    shutil.copytree(EVIDENCE, folder)
+    assert faults(folder, edit(folder, README)) != []
+
+
+def test_pointers_and_figures_are_read_exactly() -> None:
+    assert at_pointer({"a/b": [{"~": 7}]}, "/a~1b/0/~0") == 7
+    with pytest.raises(KeyError):
+        at_pointer([1], "/1")
+    with pytest.raises(KeyError):
+        at_pointer([1], "/-1")
+    assert printed(90880) == "90,880"
+    assert published_figures("| rows | 64 | `hunt-rows` |\n| a | b |\n") == {"hunt-rows": "64"}
