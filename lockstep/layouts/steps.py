@@ -23,7 +23,7 @@ from lockstep.layouts.realise import RealisedComponent, RealisedTensor, realise
 
 Arrays = dict[str, NDArray[Any]]
 
-NATIVE = "native "
+NATIVE = "native:"
 """Prefix of the keys of native tensors, which may bear a component's name."""
 
 INVERSE = {
@@ -61,6 +61,17 @@ class Step:
         kind = INVERSE[self.kind]
         return Step(kind, self.outputs, self.inputs, self.axis, self.sizes, self.meaning)
 
+    def __str__(self) -> str:
+        """Name the arrays, the step, the axes and the sizes, for people."""
+        arrays = [
+            " and ".join(keys).replace(NATIVE, "native ") for keys in (self.inputs, self.outputs)
+        ]
+        what = arrays[0] if arrays[0] == arrays[1] else f"{arrays[0]} to {arrays[1]}"
+        sizes = f" ({', '.join(str(size) for size in self.sizes)})" if self.sizes else ""
+        place = "" if self.kind in ("place", "take") else f" axis {self.axis}"
+        meaning = f": {self.meaning}" if self.meaning else ""
+        return f"{self.kind:9} {what}{place}{sizes}{meaning}"
+
 
 class _Builder:
     """Collects the steps of one array and keeps track of its axes."""
@@ -73,8 +84,7 @@ class _Builder:
     def act(self, kind: str, axis: str, sizes: tuple[int, ...], axes: tuple[str, ...]) -> None:
         """Add a step at an axis, in whose place `axes` then stand."""
         place = self.axes.index(axis)
-        shown = " ".join(str(size) for size in sizes)
-        self.steps.append(Step(kind, (self.key,), (self.key,), place, sizes, f"{axis} ({shown})"))
+        self.steps.append(Step(kind, (self.key,), (self.key,), place, sizes, axis))
         self.axes[place : place + 1] = axes
 
     def order(self, wanted: list[str]) -> None:

@@ -1,0 +1,149 @@
+"""`lockstep layouts`: list the declared layouts, derive one, give the steps between two."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from lockstep.layouts.declaration import Geometry
+
+DEFAULT_SET = "engines"
+"""The set whose geometry stands where the command line gives none."""
+
+TOKENS = typer.Option(None, help="Tokens of the request.")
+LAYERS = typer.Option(None, help="Layers of the model.")
+KV_HEADS = typer.Option(None, help="KV heads.")
+HEAD_DIM = typer.Option(None, help="Dimensions of a head.")
+LATENT_DIM = typer.Option(None, help="Dimensions of the latent (MLA).")
+ROPE_DIM = typer.Option(None, help="Dimensions of the rope key (MLA).")
+DTYPE = typer.Option(None, help="float16, bfloat16 or float32.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group `layouts`."""
+    group = typer.Typer(no_args_is_help=True, help="Declared KV-cache layouts.")
+    app.add_typer(group, name="layouts")
+    group.command("list")(list_layouts)
+    group.command("show")(show)
+    group.command("recipe")(recipe)
+
+
+def list_layouts() -> None:
+    """List the declared layouts: name, block, quantisation and axes of each tensor.
+
+    Example: lockstep layouts list
+    """
+    from lockstep.cli import say
+    from lockstep.layouts import catalogue
+
+    for member in catalogue.members():
+        layout = catalogue.find(member)
+        tensors = ", ".join(f"{one.name} [{' '.join(one.axes)}]" for one in layout.tensors)
+        about = f"block {layout.block}" if layout.block else "by token"
+        if layout.quantisation != "none":
+            about += f", {layout.quantisation}"
+        say(f"{member:40} {layout.attention}  {about:22} {tensors}")
+
+
+def show(
+    name: str = typer.Argument(help="folder/name, a name, or the path of a TOML file."),
+    tokens: int | None = TOKENS,
+    layers: int | None = LAYERS,
+    kv_heads: int | None = KV_HEADS,
+    head_dim: int | None = HEAD_DIM,
+    latent_dim: int | None = LATENT_DIM,
+    rope_dim: int | None = ROPE_DIM,
+    dtype: str | None = DTYPE,
+) -> None:
+    """Derive a layout at a geometry: shapes, strides, positions, padding, steps.
+
+    Example: lockstep layouts show vllm/vllm-lbnhc --tokens 40 --kv-heads 2 --head-dim 8
+    """
+    from lockstep.cli import say
+    from lockstep.layouts import catalogue
+    from lockstep.layouts.index_map import image_sha256
+    from lockstep.layouts.realise import realise
+    from lockstep.layouts.steps import steps
+
+    layout = catalogue.find(name)
+    geometry = _geometry(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
+    cited = layout.citation
+    say(f"{layout.name} ({layout.engine}, {layout.attention}), {_sizes(geometry)}")
+    say(f"  {cited.repository} {cited.path} @{cited.commit or 'no commit found'}")
+    say(f"  {cited.note}")
+    one = realise(layout, geometry)
+    if one is None:
+        say("  not realisable at this geometry [LAY-10]")
+        return
+    for tensor in one.tensors:
+        say(f"  {tensor.name}: shape {list(tensor.shape)}, slots of {tensor.slot_bits} bits")
+        for axis, extent, stride in zip(tensor.axes, tensor.extents, tensor.strides, strict=True):
+            say(f"    {axis:3} extent {extent:>8}  stride {stride:>10}")
+    say(f"  positions a layer {one.positions}, of them padding {one.padding_positions}")
+    say(f"  bytes a layer {one.native_bytes}, replicas {one.replicas}, identity {one.identity}")
+    say(f"  image sha256 {image_sha256(one)}")
+    say("  steps from the canonical tensors:")
+    for number, step in enumerate(steps(layout, geometry), start=1):
+        say(f"    {number:2} {step}")
+
+
+def recipe(
+    src: str = typer.Argument(help="The layout that the bytes are in."),
+    dst: str = typer.Argument(help="The layout that they are to be in."),
+    tokens: int | None = TOKENS,
+    layers: int | None = LAYERS,
+    kv_heads: int | None = KV_HEADS,
+    head_dim: int | None = HEAD_DIM,
+    latent_dim: int | None = LATENT_DIM,
+    rope_dim: int | None = ROPE_DIM,
+    dtype: str | None = DTYPE,
+) -> None:
+    """Give the steps that turn one layout's tensors into another's, and the words for them.
+
+    Example: lockstep layouts recipe llamacpp-no-flash hf-dynamic --tokens 40
+    """
+    from lockstep.cli import say
+    from lockstep.layouts import catalogue, steps
+    from lockstep.layouts.words import transformations
+
+    geometry = _geometry(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
+    source, target = catalogue.find(src), catalogue.find(dst)
+    found = steps.recipe(source, target, geometry)
+    say(f"{source.name} to {target.name}, {_sizes(geometry)}, one layer")
+    words = transformations(source, target, geometry)
+    say(f"  in words: {', '.join(words) or 'nothing to do'}")
+    for number, step in enumerate(found, start=1):
+        say(f"  {number:2} {step}")
+
+
+def _geometry(
+    tokens: int | None,
+    layers: int | None,
+    kv_heads: int | None,
+    head_dim: int | None,
+    latent_dim: int | None,
+    rope_dim: int | None,
+    dtype: str | None,
+) -> "Geometry":
+    """Give the default set's geometry with what the command line changes."""
+    from lockstep.layouts.sets import load_set
+
+    base = load_set(DEFAULT_SET).geometry
+    return replace(
+        base,
+        tokens=base.tokens if tokens is None else tokens,
+        layers=base.layers if layers is None else layers,
+        kv_heads=base.kv_heads if kv_heads is None else kv_heads,
+        head_dim=base.head_dim if head_dim is None else head_dim,
+        latent_dim=base.latent_dim if latent_dim is None else latent_dim,
+        rope_dim=base.rope_dim if rope_dim is None else rope_dim,
+        dtype=dtype or base.dtype,
+    )
+
+
+def _sizes(geometry: "Geometry") -> str:
+    return (
+        f"{geometry.tokens} tokens, {geometry.layers} layers, {geometry.kv_heads} KV heads of "
+        f"{geometry.head_dim}, latent {geometry.latent_dim} + {geometry.rope_dim}, {geometry.dtype}"
+    )
