@@ -1,6 +1,7 @@
 """Counts, coverage and the lists of guards (HUNT-11 to HUNT-15; steps 7 and 8 of the order)."""
 
 import tomllib
+from functools import cache
 from typing import Any
 
 from lockstep_verify import spec
@@ -184,10 +185,16 @@ def check_guards(findings: Findings) -> None:
     _check_falsifications(predicate["falsifications"])
 
 
+@cache
+def _registered() -> dict[str, str]:
+    """Give the expected code of each registered falsification, in the registered order."""
+    entries = tomllib.loads(spec.read("falsifications.toml").decode("utf-8"))["falsification"]
+    return {entry["name"]: entry["expected"] for entry in entries}
+
+
 def _check_falsifications(falsifications: list[dict[str, str]]) -> None:
     """Compare the falsifications with those that are registered (HUNT-15)."""
-    entries = tomllib.loads(spec.read("falsifications.toml").decode("utf-8"))["falsification"]
-    registered: dict[str, str] = {entry["name"]: entry["expected"] for entry in entries}
+    registered = _registered()
     at = f"{_PREDICATE}/falsifications"
     seen: set[str] = set()
     for i, foil in enumerate(falsifications):
