@@ -200,14 +200,16 @@ def load(path: Path | str) -> Layout:
     return layout
 
 
-def _tensor(entry: Fields) -> Tensor:
-    components = tuple(
-        Component(
-            part.choice("name", COMPONENT_ORDER),
-            part.optional_number("bits", 1, 64),
-        )
-        for part in entry.tables("components")
+def _component(entry: Fields) -> Component:
+    component = Component(
+        entry.choice("name", COMPONENT_ORDER), entry.optional_number("bits", 1, 64)
     )
+    entry.close()
+    return component
+
+
+def _tensor(entry: Fields) -> Tensor:
+    components = tuple(_component(part) for part in entry.tables("components"))
     tensor = Tensor(
         name=entry.text("name", NAME),
         components=components,
