@@ -3,8 +3,9 @@
 import base64
 import hashlib
 import json
+import runpy
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -172,3 +173,26 @@ def refuses():
         return caught.value.code
 
     return call
+
+
+FOILS = [
+    ("a-verdict-relabelled", "H2_VERDICT_NOT_DERIVED"),
+    ("a-proof-deleted", "H3_PROOF_MISSING"),
+]
+
+
+@pytest.fixture(scope="session")
+def by_hand():
+    """The reading of the layout and hunt rules by enumeration, `hunt_by_hand.py`."""
+    return SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hunt_by_hand.py"))))
+
+
+@pytest.fixture
+def foils(monkeypatch):
+    """Two registered falsifications in the place of those of the spec."""
+    text = "".join(f'[[falsification]]\nname = "{n}"\nexpected = "{c}"\n' for n, c in FOILS)
+    read = spec.read
+    monkeypatch.setattr(
+        spec, "read", lambda path: text.encode() if path == "falsifications.toml" else read(path)
+    )
+    return FOILS

@@ -65,7 +65,10 @@ def declaration(name: str, *tensors: Json, **changes: Any) -> Json:
         "quantisation": "none",
         "tensors": list(tensors),
         "citation": {"repository": "a/b", "path": "c.py", "commit": "0123abcd", "note": ""},
-        "source": {"path": f"layouts/{name}.toml", "sha256": hashlib.sha256(name.encode()).hexdigest()},
+        "source": {
+            "path": f"layouts/{name}.toml",
+            "sha256": hashlib.sha256(name.encode()).hexdigest(),
+        },
         **changes,
     }
 
@@ -354,8 +357,7 @@ def statement(
             {
                 "_type": "https://in-toto.io/Statement/v1",
                 "subject": [
-                    {"name": name, "digest": {"sha256": digest}}
-                    for name, digest in digests.items()
+                    {"name": name, "digest": {"sha256": digest}} for name, digest in digests.items()
                 ],
                 "predicateType": "urn:lockstep:certificate:hunt:v1",
                 "predicate": predicate,

@@ -38,5 +38,5 @@ WALKED_POSITIONS = 200_000
 WALKED_TOTAL = 2_000_000
 """Native positions that are walked of all images together; what a stranger can ask for."""
 
-LAYOUT_SOURCE_BYTES = MIB
-"""The source file of a layout is written by people."""
+LAYOUT_SOURCE_BYTES = 1 << 14
+"""The source file of a layout is written by people, and parsed."""

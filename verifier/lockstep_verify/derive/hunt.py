@@ -5,14 +5,13 @@ What was run (tokens, differing slots) must agree with them. The order of the ch
 normative order of derivation; the first offence gives the code.
 """
 
-import hashlib
 from typing import Any
 
-from lockstep_verify import lcj, limits, spec
-from lockstep_verify.bytes import check_name, evidence
+from lockstep_verify import spec
 from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.derive.hunt_pairs import check_names, demanded, groups, require
 from lockstep_verify.derive.hunt_rows import check_row
+from lockstep_verify.derive.hunt_sources import check_sources
 from lockstep_verify.derive.hunt_totals import Findings, check_findings, check_guards
 from lockstep_verify.derive.hunt_transfer import Transfer, check_transfer
 from lockstep_verify.derive.layout import Layout
@@ -49,7 +48,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     findings = Findings(predicate, list(layouts.values()), resolved, pairs, words)
     check_findings(findings)
     check_guards(findings)
-    _check_sources(statement, options)
+    check_sources(statement, options)
     return _report(findings, walk(findings.layouts, options.exhaustive), options)
 
 
@@ -98,33 +97,6 @@ def _derived(layout: Layout, digest: str | None) -> dict[str, Any]:
     }
 
 
-def _check_sources(statement: dict[str, Any], options: Options) -> None:
-    """Check the layouts' source files and the subject that binds them (HUNT-16; step 9).
-
-    Raises:
-        Refusal: BAD_VALUE, SUBJECT_MISMATCH, EVIDENCE_MISSING, EVIDENCE_DIGEST_MISMATCH.
-    """
-    sources = [layout["source"] for layout in statement["predicate"]["layouts"]]
-    bound: dict[str, str] = {}
-    for i, source in enumerate(sources):
-        check_name(source["path"], f"{_LAYOUTS}/{i}/source/path")
-        first = bound.setdefault(source["path"], source["sha256"])
-        require("SUBJECT_MISMATCH", f"{_LAYOUTS}/{i}/source/sha256", first, source["sha256"])
-    expected = hashlib.sha256(lcj.encode(bound)).hexdigest()
-    names = [subject["name"] for subject in statement["subject"]]
-    if "layouts" not in names:
-        raise Refusal("SUBJECT_MISMATCH", "/subject", f"layouts {expected}", "no subject layouts")
-    at = names.index("layouts")
-    got = statement["subject"][at]["digest"]["sha256"]
-    require("SUBJECT_MISMATCH", f"/subject/{at}/digest/sha256", expected, got)
-    if options.evidence is None:
-        return
-    for i, source in enumerate(sources):
-        at_source = f"{_LAYOUTS}/{i}/source/sha256"
-        limit = limits.LAYOUT_SOURCE_BYTES
-        evidence(options.evidence, source["path"], source["sha256"], at_source, limit)
-
-
 def _report(findings: Findings, walked: int, options: Options) -> Derivation:
     counts, coverage = findings.counts(), findings.coverage()
     numbers = {name: value for name, value in (counts | coverage).items() if isinstance(value, int)}
@@ -134,7 +106,7 @@ def _report(findings: Findings, walked: int, options: Options) -> Derivation:
     open_checks = [
         (c["name"], c["outcome"].replace("_", " ")) for c in checks if c["outcome"] != "passed"
     ]
-    sources = "compared" if options.evidence else "not compared (no --evidence)"
+    sources = "as declared" if options.evidence else "not compared (no --evidence)"
     geometry = findings.predicate["geometry"]
     lines = (
         "geometry: " + ", ".join(f"{name} {value}" for name, value in geometry.items()),
