@@ -3,9 +3,12 @@
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 def register(app: typer.Typer) -> None:
@@ -25,22 +28,29 @@ def register(app: typer.Typer) -> None:
         dtype: str | None = typer.Option(None, help="float16, bfloat16 or float32."),
         output: Path = typer.Option(Path("hunt.cert.json"), "--output", "-o", help="Where to."),
         key: Path | None = typer.Option(None, help="Signing key (default: your configuration's)."),
-        trust: Path | None = typer.Option(None, help="Policy that the result is verified under."),
+        trust: Path | None = typer.Option(
+            None, help="Policy that the result is verified under (default: one with this key only)."
+        ),
+        as_json: bool = typer.Option(False, "--json", help="Print the verifier's result as JSON."),
         issued_at: str | None = typer.Option(None, help="YYYY-MM-DDTHH:MM:SSZ (default: now)."),
     ) -> None:
         """Hunt a set of layouts at a geometry and write a signed certificate.
 
         Sizes that are not given are the set's own.
 
+        A geometry at which an anchor does not exist is refused with an X-code, exit 3.
+
         Example: lockstep hunt --set engines -o engines.cert.json
         """
-        from lockstep.certificate import keys
-        from lockstep.certificate.verifier import verify
+        import json
+
+        from lockstep.certificate import keys, times
         from lockstep.certificate.write import write_file
         from lockstep.cli import say
         from lockstep.issue import issue_hunt
         from lockstep.layouts.sets import load_set
 
+        issued_at = times.claimed(issued_at)
         layouts = load_set(name)
         sizes = {
             "tokens": tokens,
@@ -61,26 +71,55 @@ def register(app: typer.Typer) -> None:
             layouts,
             geometry,
             [signer],
-            issued_at=issued_at or now(),
+            issued_at=issued_at,
             command=" ".join(["lockstep hunt --set", layouts.name, *options]),
             progress=progress(),
         )
         write_file(output, issued.certificate)
-        say(f"wrote {output}, {len(issued.certificate):,} bytes")
-        for line in summary(issued.predicate):
-            say(line)
-        result = verify([output], *(["--trust", str(trust)] if trust else [])).results[0]
-        say(f"lockstep-verify: {result['code']}, exit {result['exit']}")
+        result = verified(output, signer, trust)
+        if as_json:
+            say(json.dumps(result, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+        else:
+            say(f"wrote {output}, {len(issued.certificate):,} bytes")
+            for line in summary(issued.predicate):
+                say(line)
+            under = f"under {trust}" if trust else "under a policy that trusts this key alone"
+            say(f"lockstep-verify, {under}: {result['code']}, exit {result['exit']}")
         if result["exit"]:
-            say(f"  at {result['pointer'] or 'the document'}; lockstep-verify {output} says more")
+            if not as_json:
+                say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")
             raise typer.Exit(3)
+
+
+def verified(certificate: Path, key: "Ed25519PrivateKey", trust: Path | None) -> dict[str, Any]:
+    """Give the verifier's result under a policy, or under one that trusts a key alone."""
+    import tempfile
+
+    from lockstep.certificate import keys, lcj
+    from lockstep.certificate.statement import predicate_type
+    from lockstep.certificate.verifier import verify
+    from lockstep.cli.keys import period
+    from lockstep.layouts.declaration import layouts_root
+
+    with tempfile.TemporaryDirectory() as scratch:
+        options = ["--evidence", str(layouts_root())]
+        if trust is None:
+            begin, end = period()
+            public = keys.raw(key.public_key())
+            signer = keys.Signer("signer", "signer", public, ("producer",), begin, end)
+            policy = keys.policy([signer], [predicate_type("hunt")], version=1, expires=end)
+            alone = Path(scratch, "trust.json")
+            alone.write_bytes(lcj.encode(policy))
+            options += ["--state", scratch]
+        options += ["--trust", str(trust or alone)]
+        return verify([certificate], *options).results[0]
 
 
 def now() -> str:
     """Give the present second as TIME-1 writes it."""
-    from datetime import UTC, datetime
+    from lockstep.certificate import times
 
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return times.claimed(None)
 
 
 def progress() -> Callable[[str, int, int], None]:

@@ -2,8 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import typer
+
+from lockstep.cli.show import printable
 
 KINDS = ("hunt",)
 """Claim kinds that a new policy lets its key sign."""
@@ -52,42 +55,73 @@ def register(app: typer.Typer) -> None:
     @group.command()
     def show(
         folder: Path | None = typer.Option(None, "--dir", help="Folder of key.pem and trust.json."),
+        as_json: bool = typer.Option(False, "--json", help="Print them as JSON, with their ids."),
     ) -> None:
-        """Show the keys that your policy trusts.
+        """Show the keys that your policy trusts, and the signing key beside it.
 
         Example: lockstep keys show
         """
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
         from lockstep.certificate import keys
         from lockstep.cli import say
-        from lockstep.errors import LockstepError
 
-        trust = (folder or keys.config_folder()) / "trust.json"
-        try:
-            policy = json.loads(trust.read_bytes())
-        except OSError as fault:
-            raise LockstepError(
-                "USAGE", str(trust), "a policy", fault.strerror, "`lockstep keys init` makes one."
-            ) from None
-        except ValueError as fault:
-            raise LockstepError("POLICY_INVALID", str(trust), "JSON", str(fault)) from None
-        say(f"policy  {trust}, version {policy['version']}, expires {policy['expires']}")
+        place = folder or keys.config_folder()
+        policy = _policy(place / "trust.json")
+        own = place / "key.pem"
+        signing = keys.key_id(keys.load_key(own).public_key()) if own.exists() else None
+        if as_json:
+            say(json.dumps({**policy, "signing_key": signing}, sort_keys=True))
+            return
+        say(f"policy  {place / 'trust.json'}, version {policy['version']}, {policy['expires']}")
         for entry in policy["keys"]:
-            public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(entry["public"]))
             revoked = f", revoked at {entry['revoked_at']}" if entry["revoked_at"] else ""
-            say(
-                f"key     {entry['name']} of {entry['owner']}: {', '.join(entry['roles'])}{revoked}"
-            )
-            say(f"  id      {keys.key_id(public)}")
+            mine = ", signs by default" if entry["id"] == signing else ""
+            roles = ", ".join(entry["roles"])
+            say(printable(f"key     {entry['name']} of {entry['owner']}: {roles}{revoked}{mine}"))
+            say(f"  id      {entry['id']}")
             say(f"  public  {entry['public']}")
             say(f"  valid   {entry['not_before']} to {entry['not_after']}")
+        if signing is None:
+            say(f"no signing key at {own}")
 
 
-def period() -> tuple[str, str]:
+def _policy(path: Path) -> dict[str, Any]:
+    """Read a policy and put each key's id beside it.
+
+    Raises:
+        LockstepError: USAGE, there is no such file; POLICY_INVALID, it is no policy.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    from lockstep.certificate import keys, lcj
+    from lockstep.errors import LockstepError
+
+    try:
+        policy = json.loads(path.read_bytes())
+        for entry in policy["keys"]:
+            public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(entry["public"]))
+            entry["id"] = keys.key_id(public)
+            for name in ("name", "owner", "not_before", "not_after"):
+                if printable(entry[name]) != entry[name]:
+                    raise ValueError(f"{name} is not printable ASCII")
+            if not all(type(role) is str for role in [*entry["roles"], entry["revoked_at"] or ""]):
+                raise ValueError("a role or time is no string")
+        if type(policy["version"]) is not int or type(policy["expires"]) is not str:
+            raise ValueError("version or expires is of another type")
+        lcj.encode(policy)
+    except OSError as fault:
+        hint = "`lockstep keys init` makes one."
+        raise LockstepError("USAGE", str(path), "a policy", fault.strerror, hint) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
+        got = f"{type(fault).__name__}: {fault}"
+        raise LockstepError("POLICY_INVALID", str(path), "a policy", got) from None
+    return dict(policy)
+
+
+def period(years: int = YEARS) -> tuple[str, str]:
     """Give the present second and the same moment some years later, as TIME-1 writes them."""
     from datetime import UTC, datetime, timedelta
 
+    from lockstep.certificate.times import written
+
     now = datetime.now(UTC)
-    form = "%Y-%m-%dT%H:%M:%SZ"
-    return now.strftime(form), (now + timedelta(days=365 * YEARS)).strftime(form)
+    return written(now), written(now + timedelta(days=365 * years))

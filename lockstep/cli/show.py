@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
         from lockstep.cli import say
 
         # The bytes that are shown are the bytes that were verified, whatever happens to the file.
-        data = certificate.read_bytes()
+        data = _read(certificate)
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "shown.cert.json"
             copy.write_bytes(data)
@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
         try:
             payload = json.loads(base64.b64decode(json.loads(data)["payload"]))
             lines = describe(payload, rows)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             say("The payload cannot be read as a certificate of a known kind.")
             raise typer.Exit(3) from None
         for line in lines:
@@ -48,6 +48,27 @@ def register(app: typer.Typer) -> None:
         say(f"=== {banner} ===")
         if not verified:
             raise typer.Exit(3)
+
+
+def _read(path: Path) -> bytes:
+    """Read a regular file of at most an envelope's size; anything else could go on for ever.
+
+    Raises:
+        LockstepError: FILE_UNREADABLE or LIMIT_SIZE.
+    """
+    from lockstep.certificate.keys import LIMITS
+    from lockstep.errors import LockstepError
+
+    try:
+        if not path.is_file():
+            raise LockstepError("FILE_UNREADABLE", str(path), "a regular file")
+        with path.open("rb") as file:
+            data = file.read(LIMITS["envelope_bytes"] + 1)
+    except OSError as fault:
+        raise LockstepError("FILE_UNREADABLE", str(path), "a file", fault.strerror) from None
+    if len(data) > LIMITS["envelope_bytes"]:
+        raise LockstepError("LIMIT_SIZE", str(path), f"at most {LIMITS['envelope_bytes']} bytes")
+    return data
 
 
 def printable(text: str) -> str:
