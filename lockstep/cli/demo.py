@@ -5,6 +5,19 @@ from pathlib import Path
 
 import typer
 
+SAME = {
+    "rows": "rows",
+    "exact_byte": "exact_byte",
+    "exact_token": "exact_token",
+    "not_exact": "not_exact",
+    "refused": "refused",
+    "unproven": "unproven",
+    "positions_checked": "destination_positions_checked",
+    "source_positions_checked": "source_positions_checked",
+    "distinct_positions": "distinct_positions",
+}
+"""Counts of the hunt that must equal counts of the published document, by their names there."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the command `demo`."""
@@ -27,8 +40,10 @@ def register(app: typer.Typer) -> None:
         from lockstep.issue import issue_hunt
         from lockstep.layouts.sets import load_set
 
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        # Of what lies here, only what an earlier run of this command made is replaced.
+        shutil.rmtree(folder / "state", ignore_errors=True)
+        (folder / "key.pem").unlink(missing_ok=True)
         key = keys.new_key_file(folder / "key.pem")
         begin, end = period()
         signer = keys.Signer("demo", "demo", keys.raw(key.public_key()), ("producer",), begin, end)
@@ -71,11 +86,24 @@ def register(app: typer.Typer) -> None:
             say(f"   {line}")
 
         say()
-        if result["exit"] != 0 or other["exit"] != 5:
-            say("Something is off: exits 0 and 5 were due. The lines above say where.")
+        say("4. Compare the two: they speak of one geometry and the same declarations.")
+        apart = [
+            f"{ours} {result['counts'].get(ours)} here, {other['counts'].get(theirs)} there"
+            for ours, theirs in SAME.items()
+            if result["counts"].get(ours) != other["counts"].get(theirs)
+        ]
+        for line in apart or [f"{len(SAME)} counts are equal: {', '.join(SAME)}"]:
+            say(f"   {line}")
+
+        say()
+        if result["exit"] != 0 or other["exit"] != 5 or apart:
+            say("Something is off: exits 0 and 5 and equal counts were due; see above.")
             raise typer.Exit(3)
         say(f"Done. The certificate and its throwaway key are in {folder}.")
-        say(f"Next: lockstep show {certificate} --trust {trust}")
+        say("Next:")
+        say(f"   lockstep show {certificate} --trust {trust}")
+        say(f"   lockstep-verify --trust {trust} {certificate}")
+        say("   lockstep keys init && lockstep hunt --set engines -o engines.cert.json")
 
 
 def layouts_folder() -> Path:

@@ -14,6 +14,8 @@ SETS = {
 """Which set each committed hunt certificate is of."""
 OWN_KEY = "evidence"
 """Name of the key that `make evidence` makes; other keys of the policy are kept."""
+YEARS = 10
+"""How long that key and its policy hold: committed files are verified long after."""
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +24,11 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def evidence(
         folder: Path = typer.Option(Path("evidence"), help="Where the certificates go."),
+        readme: Path = typer.Option(Path("README.md"), help="Where the figures are published."),
+        check: bool = typer.Option(
+            False, "--check", help="Only compare README, index and certificates; exit 3 if apart."
+        ),
+        table: bool = typer.Option(False, "--table", help="Only print the README's table."),
     ) -> None:
         """Make the committed certificates with a key made now and thrown away.
 
@@ -36,10 +43,20 @@ def register(app: typer.Typer) -> None:
         from lockstep.cli import say
         from lockstep.cli.demo import layouts_folder
         from lockstep.cli.hunt import now, progress
-        from lockstep.evidence.index import build_index
+        from lockstep.errors import LockstepError
+        from lockstep.evidence.index import build_index, markdown
         from lockstep.issue import issue_hunt
         from lockstep.layouts.sets import load_set
 
+        if table:
+            say(markdown(json.loads((folder / "index.json").read_bytes())))
+            return
+        if check:
+            _compare(folder, readme)
+            return
+        if not folder.is_dir():
+            hint = "Run it at the top of a checkout, or name a folder with --folder."
+            raise LockstepError("USAGE", str(folder), "a folder", "none", hint)
         key = Ed25519PrivateKey.generate()
         with tempfile.TemporaryDirectory() as place:
             draft = Path(place)
@@ -59,31 +76,47 @@ def register(app: typer.Typer) -> None:
             for path in foreign:
                 write_file(draft / path.name, path.read_bytes())
             write_file(draft / "trust.json", lcj.encode(_policy(folder / "trust.json", key)))
-            write_file(draft / "index.json", lcj.encode(build_index(draft)) + b"\n")
+            index = lcj.encode(build_index(draft, folder / "index.json"))
+            write_file(draft / "index.json", index + b"\n")
             _verify_all(draft, layouts_folder())
-            folder.mkdir(exist_ok=True)
             for path in sorted(draft.iterdir()):
                 if path.is_file():
                     write_file(folder / path.name, path.read_bytes())
                     say(f"wrote {folder / path.name}")
-        say("README's table of figures must agree: tests/test_evidence.py compares them.")
+        say("`lockstep evidence --table` prints the README's table, --check compares it.")
+
+
+def _compare(folder: Path, readme: Path) -> None:
+    """Verify every certificate of the folder and compare the README's figures with them."""
+    from lockstep.cli import say
+    from lockstep.cli.demo import layouts_folder
+    from lockstep.evidence.index import faults
+
+    found = faults(folder, readme.read_text("utf-8"))
+    for fault in found:
+        say(fault)
+    if found:
+        raise typer.Exit(3)
+    _verify_all(folder, layouts_folder())
+    say("README, index and certificates agree, and every certificate verifies.")
 
 
 def _policy(old: Path, key: Any) -> dict[str, Any]:
-    """Give the new policy: the new key, and the old policy's keys but the one it replaces."""
+    """Give the new policy: the new key in the place of the one before, the rest kept."""
     from lockstep.certificate import keys
     from lockstep.certificate.statement import predicate_type
     from lockstep.cli.keys import period
 
-    begin, end = period()
+    begin, end = period(YEARS)
     signer = keys.Signer(OWN_KEY, "lockstep", keys.raw(key.public_key()), ("producer",), begin, end)
-    version, kept = 1, []
+    policy = keys.policy([signer], [predicate_type("hunt")], version=1, expires=end)
     if old.is_file():
         before = json.loads(old.read_bytes())
-        version = before["version"] + 1
-        kept = [entry for entry in before["keys"] if entry["name"] != OWN_KEY]
-    policy = keys.policy([signer], [predicate_type("hunt")], version=version, expires=end)
-    policy["keys"] += kept
+        kinds = {rule["predicateType"] for rule in policy["rules"]}
+        policy["version"] = before["version"] + 1
+        policy["keys"] += [entry for entry in before["keys"] if entry["name"] != OWN_KEY]
+        policy["rules"] += [r for r in before["rules"] if r["predicateType"] not in kinds]
+        policy["floors"] = before["floors"]
     return policy
 
 
@@ -92,13 +125,16 @@ def _verify_all(folder: Path, layouts: Path) -> None:
     from lockstep.errors import LockstepError
 
     files = sorted(folder.glob("*.cert.json"))
-    options = ["--trust", str(folder / "trust.json"), "--state", str(folder / "state")]
-    for result in verify(files, *options, "--evidence", str(layouts)).results:
+    # What the user remembers of this policy is no matter of a draft.
+    with tempfile.TemporaryDirectory() as state:
+        options = ["--trust", str(folder / "trust.json"), "--state", state]
+        results = verify(files, *options, "--evidence", str(layouts)).results
+    for result in results:
         if result["exit"] != 0:
             raise LockstepError(
                 result["code"],
                 f"{Path(result['file']).name}: {result['pointer']}",
                 result["expected"],
                 result["got"],
-                "The evidence was left as it was.",
+                "Nothing was written.",
             )

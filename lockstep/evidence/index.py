@@ -63,15 +63,43 @@ def at_pointer(document: Any, pointer: str) -> Any:
     return value
 
 
-def build_index(folder: Path) -> dict[str, Any]:
-    """Give the index over the certificates of a folder: id → {file, pointer, value}."""
-    figures: dict[str, Any] = {}
-    for file, entries in FIGURES.items():
-        statement = statement_of((folder / file).read_bytes())
-        for name, pointer in entries:
-            value = at_pointer(statement, pointer)
-            figures[name] = {"file": file, "pointer": pointer, "value": value}
+def build_index(folder: Path, before: Path | None = None) -> dict[str, Any]:
+    """Give the index over the certificates of a folder: id → {file, pointer, value}.
+
+    Args:
+        folder: the certificates.
+        before: the index until now; its figures of certificates made elsewhere are kept, their
+            values read anew.
+    """
+    chosen = {
+        name: (file, pointer) for file, entries in FIGURES.items() for name, pointer in entries
+    }
+    if before is not None and before.is_file():
+        for name, entry in json.loads(before.read_bytes())["figures"].items():
+            if entry["file"] not in FIGURES and (folder / entry["file"]).is_file():
+                chosen[name] = (entry["file"], entry["pointer"])
+    statements = {
+        file: statement_of((folder / file).read_bytes()) for file in {f for f, _ in chosen.values()}
+    }
+    figures = {
+        name: {"file": file, "pointer": pointer, "value": at_pointer(statements[file], pointer)}
+        for name, (file, pointer) in chosen.items()
+    }
     return {"version": 1, "figures": figures}
+
+
+def markdown(index: dict[str, Any]) -> str:
+    """Give the table of an index's figures as a README publishes it: figure, value, id."""
+    order = [name for entries in FIGURES.values() for name, _ in entries]
+    names = [name for name in order if name in index["figures"]]
+    names += sorted(index["figures"].keys() - set(names))
+    lines = ["| figure | value | id |", "|---|---|---|"]
+    for name in names:
+        entry = index["figures"][name]
+        what = entry["pointer"].rpartition("/")[2].replace("_", " ")
+        of = entry["file"].removesuffix(".cert.json")
+        lines.append(f"| {what}, {of} | {printed(entry['value'])} | `{name}` |")
+    return "\n".join(lines)
 
 
 def published_figures(text: str) -> dict[str, str]:
@@ -81,7 +109,7 @@ def published_figures(text: str) -> dict[str, str]:
 
 def printed(value: object) -> str:
     """Give a figure as a README prints it: thousands set off by commas."""
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def faults(folder: Path, readme: str) -> list[str]:
@@ -97,7 +125,7 @@ def faults(folder: Path, readme: str) -> list[str]:
         except (OSError, KeyError, ValueError) as fault:
             found.append(f"{name}: {entry['file']}{entry['pointer']}: {fault!r}")
             continue
-        if value != entry["value"]:
+        if value != entry["value"] or type(value) is not type(entry["value"]):
             found.append(f"{name}: index {entry['value']}, certificate {value}")
     files = {entry["file"] for entry in figures.values()}
     for certificate in sorted(folder.glob("*.cert.json")):
