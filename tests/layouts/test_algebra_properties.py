@@ -21,7 +21,7 @@ from lockstep.layouts.realise import Realised, realise
 from lockstep.layouts.steps import recipe, run, steps
 from lockstep.layouts.words import transformations
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 
 GEOMETRIES = st.builds(
     Geometry,
