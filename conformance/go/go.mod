@@ -1,0 +1,3 @@
+module lockstep/conformance/go
+
+go 1.23
