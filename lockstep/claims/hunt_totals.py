@@ -91,7 +91,7 @@ def _derived(observations: HuntObservations, rows: Rows) -> dict[str, str]:
             "passed" if any(row["verdict"] == "EXACT_TOKEN" for row in rows) else "vacuous"
         ),
         "layouts_are_distinct_declarations": _passed(_declarations_differ(observations)),
-        "lossless_images_are_distinct": _passed(_images_differ(observations)),
+        "lossless_images_are_distinct": "passed" if _images_differ(observations) else "vacuous",
         "layouts_carry_pinned_citations": "passed" if pinned else "not_made",
         "lossless_layouts_have_lemmas": "not_made",
         "weakening_never_raises_a_verdict": _passed(weakening_never_raises()),

@@ -170,9 +170,8 @@ def _observe_rows(
     report: Progress,
 ) -> dict[str, RowObservation]:
     """Observe every pair; the order of threads decides nothing."""
-    for layer in bench.layers:
-        for name in sorted({name for pair in pairs for name in pair}):
-            bench.index_agrees(caches[name], layer)
+    names = sorted({name for pair in pairs for name in pair})
+    images = [(caches[name], layer) for name in names for layer in bench.layers]
 
     def one(pair: tuple[str, str]) -> RowObservation:
         src, dst = caches[pair[0]], caches[pair[1]]
@@ -192,6 +191,9 @@ def _observe_rows(
 
     rows: dict[str, RowObservation] = {}
     with ThreadPoolExecutor(1 if small else limits.TRANSFER_THREADS) as pool:
+        compared = pool.map(lambda image: bench.index_agrees(*image), images)
+        for done, _ in enumerate(compared):
+            report("comparing writers with index maps", done, len(images))
         for done, (pair, row) in enumerate(zip(pairs, pool.map(one, pairs), strict=True)):
             report("moving and decoding pairs", done, len(pairs))
             rows[pair_id(*pair)] = row
