@@ -35,7 +35,7 @@ SHOWN_CHARACTERS = 300
 WALKED_POSITIONS = 200_000
 """Native positions that are walked of each distinct image: a blink of work in Python."""
 
-WALKED_TOTAL = 2_000_000
+WALKED_TOTAL = 1_000_000
 """Native positions that are walked of all images together; what a stranger can ask for."""
 
 LAYOUT_SOURCE_BYTES = 1 << 14

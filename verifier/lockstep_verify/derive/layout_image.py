@@ -120,21 +120,22 @@ def _walk_window(layout: Layout, tensor: Tensor, start: int, low: int, high: int
     """Walk positions low to high of a tensor; give how many hold an element."""
     tokens = layout.geometry.tokens
     components = [c for name in tensor.names for c in layout.components if c.name == name]
-    token = components[0].token
 
     def token_term(index: int) -> int:
-        return token.at(index) if 0 <= index < tokens else _NOWHERE
+        if 0 <= index < tokens:
+            return index // factor * outer + index % factor * inner
+        return _NOWHERE
 
     def rest_term(rest: int) -> int:
-        component = components[rest >> _COMPONENT]
-        _, heads, dims = component.extents
-        head, dim = rest >> _HEAD & 0x7FF, rest >> _DIM & 0x3FFF
+        heads, dims, base, hf, ho, hi, df, do, di, copies = parts[rest >> _COMPONENT]
+        head, dim = rest >> _HEAD & 0x7FF, rest & 0x3FFF
         if head >= heads or dim >= dims:
             return _NOWHERE
-        slot, copy = rest >> _SLOT & 0x7F, rest >> _REPLICA & 0x7FF
-        term = component.base + component.head.at(head) + component.dim.at(dim)
-        return term + slot * slot_stride + copy * component.replica_stride
+        base += (rest >> _SLOT & 0x7F) * slot_stride + (rest >> _REPLICA & 0x7FF) * copies
+        return base + head // hf * ho + head % hf * hi + dim // df * do + dim % df * di
 
+    factor, outer, inner = components[0].token
+    parts = [(*c.extents[1:], c.base, *c.head, *c.dim, c.replica_stride) for c in components]
     # Slots of one element lie side by side along C, and nowhere else has an element several.
     slot_stride = 1
     for axis in reversed(tensor.axes):
