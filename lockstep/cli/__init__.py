@@ -18,7 +18,7 @@ GROUPS = ("hunt", "demo", "show", "keys", "layouts", "vectors", "evidence", "fuz
 """Modules of this package, in the order in which help lists their commands."""
 
 EPILOG = (
-    "Exit status: 0 done, 2 usage, 3 refused with a code of spec/errors.json, 4 a fault of "
+    "Exit status: 0 done, 2 usage or a file that cannot be read or written, 3 refused with a code of spec/errors.json, 4 a fault of "
     "Lockstep itself. `lockstep-verify` has its own, see its --help."
 )
 EXTRAS = {
@@ -89,7 +89,7 @@ def say(text: object = "") -> None:
 def fail(fault: LockstepError) -> int:
     """Tell a refusal: what happened, where, and what to do. Gives the exit status."""
     print(f"lockstep: {fault}", file=sys.stderr, flush=True)
-    return 2 if fault.code == "USAGE" else 4 if fault.code == "INTERNAL" else 3
+    return {"USAGE": 2, "FILE_UNREADABLE": 2, "INTERNAL": 4}.get(fault.code, 3)
 
 
 def main() -> int:

@@ -79,7 +79,7 @@ def test_an_edited_certificate_is_shown_as_not_verified(shell: Shell) -> None:
         (("hunt", "--dtype", "float7"), 3, "float7"),
         (("hunt", "--set", "no-such-set"), 2, "seed-004"),
         (("hunt", "--key", "no-such-key.pem"), 2, "keys init"),
-        (("hunt", "--tokens", "many"), 2, "many"),
+        (("hunt", "--tokens", "many"), 2, "--tokens"),
         (("hunt", "-o", "no/such/folder/x.cert.json"), 2, "no folder"),
         (("show", "no-such-file"), 2, "no-such-file"),
         (("no-such-command",), 2, "no-such-command"),
