@@ -1,0 +1,49 @@
+"""What a mutant's answer must be, from the classes of the fields that it changed.
+
+- file bytes, or a value that its field does not admit: refused;
+- derived: refused, unless the change is in a declaration and a second implementation agrees that
+  the document is true of it;
+- witnessed: refused where its bytes are supplied, as they are for every other mutant; as derived
+  otherwise;
+- attested: refused, or verified with the parent's verdict and counts (the payload's digest differs,
+  since the payload does).
+
+A refusal has a registered code other than INTERNAL, and comes within the limits of `process`.
+"""
+
+from lockstep.errors import registry
+from lockstep.fuzz_verify import second_opinion
+from lockstep.fuzz_verify.mutants import BYTES, SHAPE, Mutant
+from lockstep.fuzz_verify.process import SECONDS, Answer
+
+REDECLARED = "REDECLARED"
+"""Shown in place of OK for a mutant that says the same in another way."""
+
+
+def supplies(mutant: Mutant) -> bool:
+    """Decide whether the bytes that witnessed fields bind are supplied with a mutant."""
+    return "witnessed" in mutant.changed and mutant.number % 2 == 0
+
+
+def judge(mutant: Mutant, answer: Answer, parent: Answer) -> tuple[str, str | None]:
+    """Give the outcome to count, and what is wrong with the answer if something is."""
+    if answer.seconds > SECONDS:
+        return answer.code, f"took {answer.seconds:.2f} s, at most {SECONDS} s are allowed"
+    if answer.code != "OK":
+        if answer.code == "INTERNAL" or answer.code not in registry():
+            return answer.code, "no refusal with a registered code"
+        return answer.code, None
+    if {BYTES, SHAPE} & mutant.changed:
+        return answer.code, "accepted, though no reader may take it"
+    if supplies(mutant):
+        return answer.code, "accepted, though the bytes that it binds were supplied"
+    if {"derived", "witnessed"} & mutant.changed:
+        predicate = mutant.predicate
+        if predicate is not None and second_opinion.declares(mutant.path):
+            if second_opinion.agrees(predicate):
+                return REDECLARED, None
+            return answer.code, "accepted, and the producer derives something else"
+        return answer.code, "accepted, though a derived field differs"
+    if (answer.verdict, answer.counts) != (parent.verdict, parent.counts):
+        return answer.code, "an attested field changed the verdict or the counts"
+    return answer.code, None
