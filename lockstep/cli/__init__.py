@@ -18,8 +18,9 @@ GROUPS = ("hunt", "demo", "show", "keys", "layouts", "vectors", "evidence", "fuz
 """Modules of this package, in the order in which help lists their commands."""
 
 EPILOG = (
-    "Exit status: 0 done, 2 usage or a file that cannot be read or written, 3 refused with a code of spec/errors.json, 4 a fault of "
-    "Lockstep itself. `lockstep-verify` has its own, see its --help."
+    "Exit status: 0 done, 2 usage or a file that cannot be read or written, 3 refused with a "
+    "code of spec/errors.json, 4 a fault of Lockstep itself. `lockstep-verify` has its own, see "
+    "its --help."
 )
 EXTRAS = {
     "numpy": "hunt",
