@@ -34,6 +34,23 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
+WORDS = {
+    "exact-transformations.cert.json": "published set",
+    "engine-layouts.cert.json": "engines",
+    "layouts": "declared layouts",
+    "rows": "ordered pairs judged",
+    "exact_byte": "of these `EXACT_BYTE`",
+    "exact_token": "of these `EXACT_TOKEN`",
+    "not_exact": "of these `NOT_EXACT`",
+    "refused": "of these `REFUSED`",
+    "unproven": "of these `UNPROVEN`",
+    "positions_checked": "destination positions checked",
+    "source_positions_checked": "source positions checked",
+    "distinct_positions": "distinct positions",
+    "distinct_images": "distinct images of lossless layouts",
+}
+"""What files and counts are called in a table for people; others are called by their names."""
+
 _ROW = re.compile(r"^\|(?P<text>[^|]+)\|(?P<value>[^|]+)\|\s*`(?P<id>[a-z0-9-]+)`\s*\|$", re.M)
 
 
@@ -96,9 +113,10 @@ def markdown(index: dict[str, Any]) -> str:
     lines = ["| figure | value | id |", "|---|---|---|"]
     for name in names:
         entry = index["figures"][name]
-        what = entry["pointer"].rpartition("/")[2].replace("_", " ")
-        of = entry["file"].removesuffix(".cert.json")
-        lines.append(f"| {what}, {of} | {printed(entry['value'])} | `{name}` |")
+        last = entry["pointer"].rpartition("/")[2]
+        what = WORDS.get(last, last.replace("_", " "))
+        of = WORDS.get(entry["file"], entry["file"])
+        lines.append(f"| {of}: {what} | {printed(entry['value'])} | `{name}` |")
     return "\n".join(lines)
 
 
