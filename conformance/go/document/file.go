@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"lockstep/conformance/go/refusal"
@@ -54,4 +55,16 @@ func Read(path string, limit int64) ([]byte, *refusal.Refusal) {
 		return nil, refusal.New("FILE_CHANGED", "")
 	}
 	return data, nil
+}
+
+// Folder reads files below a folder by names with `/` as separator; a file that does not exist is
+// refused with EVIDENCE_MISSING ([EV-3]).
+func Folder(folder string) func(name string, limit int64) ([]byte, *refusal.Refusal) {
+	return func(name string, limit int64) ([]byte, *refusal.Refusal) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if Missing(path) {
+			return nil, refusal.New("EVIDENCE_MISSING", "")
+		}
+		return Read(path, limit)
+	}
 }

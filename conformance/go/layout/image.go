@@ -1,0 +1,84 @@
+package layout
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// ImageSha256 is [LAY-18]; limit is `hunt.json#/limits/image_elements`.
+func (r *Realised) ImageSha256(limit int64) string {
+	total := r.elements()
+	sum := sha256.New()
+	var buffer []byte
+	emit := func(from, to int64) {
+		r.walk(from, to, func(p *Placement, position int64) {
+			for replica := range p.Replicas {
+				buffer = binary.LittleEndian.AppendUint64(buffer,
+					uint64(position+replica*p.ReplicaStride))
+			}
+			if len(buffer) > 1<<16 {
+				sum.Write(buffer)
+				buffer = buffer[:0]
+			}
+		})
+	}
+	if total <= limit {
+		emit(0, total)
+	} else {
+		emit(0, limit/2)
+		emit(total-limit/2, total)
+	}
+	sum.Write(buffer)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func (r *Realised) elements() int64 {
+	total := int64(0)
+	for _, placement := range r.Placements {
+		total += placement.Elements()
+	}
+	return total
+}
+
+// walk visits the canonical elements from one index to another, the latter left out, with the
+// first slot of each element's first replica.
+func (r *Realised) walk(from, to int64, visit func(p *Placement, position int64)) {
+	start := int64(0)
+	for i := range r.Placements {
+		p := &r.Placements[i]
+		end := start + p.Elements()
+		for index := max(from, start); index < min(to, end); index++ {
+			within := index - start
+			d := within % p.Dims
+			h := within / p.Dims % p.Heads
+			t := within / p.Dims / p.Heads
+			visit(p, p.Base+p.T.At(t)+p.H.At(h)+p.D.At(d))
+		}
+		start = end
+	}
+}
+
+// Image is equal for two layouts exactly when they have one image ([LAY-17]).
+//
+// Up to limit canonical elements the digest of all positions says so; above, where the digest is
+// one of a sample, the index maps in their normal form do.
+func (r *Realised) Image(limit int64) string {
+	widths, forms := "", ""
+	for _, p := range r.Placements {
+		stride := p.ReplicaStride
+		if p.Replicas == 1 {
+			stride = 0
+		}
+		if p.Width > 1 {
+			widths += fmt.Sprint(p.Elements(), "×", p.Width, " ")
+		}
+		forms += fmt.Sprint(p.Tokens, p.Heads, p.Dims, p.Base, p.T.normal(p.Tokens),
+			p.H.normal(p.Heads), p.D.normal(p.Dims), p.Width, p.Replicas, stride, ";")
+	}
+	if r.elements() <= limit {
+		forms = r.ImageSha256(limit)
+	}
+	return fmt.Sprint(r.Positions, " ", widths, forms)
+}

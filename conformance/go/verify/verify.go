@@ -1,0 +1,157 @@
+// Package verify runs the stages of certificate.md, [ORDER-1], over one certificate.
+package verify
+
+import (
+	"lockstep/conformance/go/envelope"
+	"lockstep/conformance/go/hunt"
+	"lockstep/conformance/go/refusal"
+	"lockstep/conformance/go/schema"
+	"lockstep/conformance/go/specification"
+	"lockstep/conformance/go/statement"
+	"lockstep/conformance/go/trust"
+)
+
+// Verifier holds what all certificates share.
+type Verifier struct {
+	Spec *specification.Specification
+
+	kinds map[string]statement.Kind
+	hunt  *hunt.Kind
+}
+
+// New makes a verifier of a specification.
+func New(spec *specification.Specification) (*Verifier, error) {
+	kind, err := hunt.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[string]statement.Kind{
+		hunt.PredicateType: {Schema: kind.Schema, SpecDigest: kind.SpecDigest},
+	}
+	return &Verifier{Spec: spec, kinds: kinds, hunt: kind}, nil
+}
+
+// Request says how a certificate is to be judged.
+type Request struct {
+	// Policy is nil where there is none ([SIG-5]).
+	Policy *trust.Policy
+	// Clock is a time of package moment.
+	Clock int64
+	// SubjectDigest is the sha256 of the user's subject file, or empty.
+	SubjectDigest string
+	// Evidence reads sidecars; nil where no folder was given.
+	Evidence hunt.Evidence
+	// Exhaustive asks for a walk over every position ([HUNT-17]).
+	Exhaustive bool
+}
+
+// Result is what is found out about a certificate ([OUT-2]).
+type Result struct {
+	// Refusal is nil for a certificate that is verified.
+	Refusal *refusal.Refusal
+	// Rederivation is `OK` or a code under [SIG-5], and empty otherwise.
+	Rederivation  string
+	Verdict       string
+	Counts        map[string]int64
+	Ledger        *schema.Ledger
+	Signers       []string
+	Unknown       int64
+	PayloadSha256 string
+}
+
+// Limits gives the sizes that hold under a policy, or without one.
+func Limits(policy *trust.Policy) envelope.Limits {
+	if policy == nil {
+		return envelope.DefaultLimits
+	}
+	return policy.Limits
+}
+
+// Certificate judges the bytes of a certificate in all stages after the reading of its file.
+func (v *Verifier) Certificate(data []byte, request Request) Result {
+	result := Result{}
+	stated := v.admit(data, request, &result)
+	if stated == nil || result.Refusal != nil {
+		return result
+	}
+	result.Refusal = v.derive(stated, request, &result)
+	if result.Refusal == nil {
+		result.Refusal = request.Policy.CheckFloors(stated.PredicateType, result.Counts)
+	}
+	return result
+}
+
+// Admit is stages 1 to 9.
+func (v *Verifier) Admit(data []byte, request Request) Result {
+	result := Result{}
+	v.admit(data, request, &result)
+	return result
+}
+
+// admit gives the statement where stage 6 was passed under a policy, and the first refusal in
+// the result.
+func (v *Verifier) admit(data []byte, request Request, result *Result) *statement.Statement {
+	signed, err := envelope.Read(data, Limits(request.Policy))
+	if err != nil {
+		result.Refusal = err
+		return nil
+	}
+	result.PayloadSha256 = specification.Sha256(signed.Payload)
+	signers, err := trust.CheckSignatures(signed, request.Policy)
+	result.Unknown = signers.Unknown
+	for _, key := range signers.Known {
+		result.Signers = append(result.Signers, key.ID)
+	}
+	if err != nil {
+		result.Refusal = err
+		if request.Policy == nil && err.Code == "UNTRUSTED_SIGNER" {
+			result.Rederivation = v.rederive(signed.Payload, request, result)
+		}
+		return nil
+	}
+	stated, err := statement.Read(signed.Payload, v.kinds)
+	if err == nil {
+		err = request.Policy.CheckRule(stated.PredicateType, signers.Known)
+	}
+	if err == nil {
+		err = stated.CheckSubjects(v.kinds[stated.PredicateType].SpecDigest, request.SubjectDigest)
+	}
+	if err == nil {
+		err = request.Policy.CheckTime(stated.PredicateType, signers.Known, stated.IssuedAt, request.Clock)
+	}
+	result.Refusal = err
+	return stated
+}
+
+// Statement is stages 5, 6 and 8 over a payload.
+func (v *Verifier) Statement(payload []byte, subjectDigest string) (*statement.Statement, *refusal.Refusal) {
+	stated, err := statement.Read(payload, v.kinds)
+	if err != nil {
+		return nil, err
+	}
+	return stated, stated.CheckSubjects(v.kinds[stated.PredicateType].SpecDigest, subjectDigest)
+}
+
+// rederive is what [SIG-5] runs for information.
+func (v *Verifier) rederive(payload []byte, request Request, result *Result) string {
+	stated, err := v.Statement(payload, request.SubjectDigest)
+	if err == nil {
+		err = v.derive(stated, request, result)
+	}
+	if err != nil {
+		return err.Code
+	}
+	return "OK"
+}
+
+// derive is stage 10.
+func (v *Verifier) derive(stated *statement.Statement, request Request, result *Result) *refusal.Refusal {
+	ledger := v.hunt.Schema.Ledger(stated.Predicate)
+	result.Ledger = &ledger
+	derived, err := v.hunt.Derive(stated, request.Evidence, request.Exhaustive)
+	if err != nil {
+		return err
+	}
+	result.Verdict, result.Counts = derived.Verdict, derived.Counts
+	return nil
+}
