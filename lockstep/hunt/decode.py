@@ -15,6 +15,7 @@ At large geometries a row may therefore state the reference's tokens after that 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,20 @@ def layer_cache(state: dict[str, Bits], dtype: str) -> LayerCache:
 
 
 def _integers(elements: Bits, dtype: str) -> Exact:
-    """Count values in units of 2^-8; what is not a number or too large still gives a number."""
+    """Count values in units of 2^-8; sixteen-bit ones through a table of all their values."""
+    if elements.dtype == np.uint16:
+        values: Exact = _integer_table(dtype)[elements]
+        return values
+    return _counted(elements, dtype)
+
+
+@cache
+def _integer_table(dtype: str) -> Exact:
+    return _counted(np.arange(1 << 16, dtype=np.uint16), dtype)
+
+
+def _counted(elements: Bits, dtype: str) -> Exact:
+    """What is not a number, or too large, still counts as some number."""
     values = np.nan_to_num(to_real(elements, dtype), nan=0.0, posinf=8.0, neginf=-8.0)
     counted = np.rint(values.astype(np.float64) * _CACHE_UNIT)
     return np.clip(counted, -_CACHE_LIMIT, _CACHE_LIMIT)
@@ -84,7 +98,7 @@ def decode(layers: list[LayerCache], weights_seed: int, steps: int = STEPS) -> t
 
     The cached positions come from `layers`; those of the decoded tokens are appended apart.
     """
-    weights = [_layer_weights(cache, weights_seed, number) for number, cache in enumerate(layers)]
+    weights = [_layer_weights(held, weights_seed, number) for number, held in enumerate(layers)]
     embedding = _small_integers(stream_seed(weights_seed, 1), (VOCABULARY, _EMBEDDING), 15)
     unembedding = _small_integers(stream_seed(weights_seed, 2), (VOCABULARY, _EMBEDDING), 3)
     added: list[list[tuple[Exact, Exact]]] = [[] for _ in layers]
@@ -92,36 +106,36 @@ def decode(layers: list[LayerCache], weights_seed: int, steps: int = STEPS) -> t
     tokens: list[int] = []
     for _ in range(steps):
         hidden = embedding[token]
-        for cache, own, new in zip(layers, weights, added, strict=True):
+        for held, own, new in zip(layers, weights, added, strict=True):
             new.append((_project(own.key, hidden), _project(own.value, hidden)))
-            context = _attend(cache, new, _project(own.query, hidden))
+            context = _attend(held, new, _project(own.query, hidden))
             hidden = _bounded(hidden + np.floor(_dot(own.output, context.reshape(-1)) / 64))
         token = int(np.argmax(_dot(unembedding, hidden)))
         tokens.append(token)
     return tuple(tokens)
 
 
-def _attend(cache: LayerCache, new: list[tuple[Exact, Exact]], queries: Exact) -> Exact:
+def _attend(held: LayerCache, new: list[tuple[Exact, Exact]], queries: Exact) -> Exact:
     """Give the weighted mean of the values for each query (heads, queries, value dims)."""
     keys = np.stack([key for key, _ in new], axis=1)
     values = np.stack([value for _, value in new], axis=1)
     scores = np.concatenate(
-        [queries @ cache.keys.transpose(0, 2, 1), queries @ keys.transpose(0, 2, 1)], axis=2
+        [queries @ held.keys.transpose(0, 2, 1), queries @ keys.transpose(0, 2, 1)], axis=2
     )
     # Brings scores of keys of any dimension to a spread of a few powers of two.
-    shift = 1 << (3 + cache.keys.shape[2].bit_length() // 2)
+    shift = 1 << (3 + held.keys.shape[2].bit_length() // 2)
     distance = np.floor((scores.max(axis=2, keepdims=True) - scores) / shift)
     distance = np.minimum(distance, _FAR).astype(np.int64)
     weight = np.floor(_EXP2[distance % _SCORE_UNIT] / 2.0 ** (distance // _SCORE_UNIT))
-    cached = cache.keys.shape[1]
-    total = weight[:, :, :cached] @ cache.values + weight[:, :, cached:] @ values
+    cached = held.keys.shape[1]
+    total = weight[:, :, :cached] @ held.values + weight[:, :, cached:] @ values
     mean: Exact = np.floor(total / weight.sum(axis=2, keepdims=True))
     return mean
 
 
-def _layer_weights(cache: LayerCache, seed: int, number: int) -> _LayerWeights:
-    heads, _, key_dims = cache.keys.shape
-    value_dims = cache.values.shape[2]
+def _layer_weights(held: LayerCache, seed: int, number: int) -> _LayerWeights:
+    heads, _, key_dims = held.keys.shape
+    value_dims = held.values.shape[2]
     queries = _QUERIES_PER_HEAD if heads > 1 else _LATENT_QUERIES
 
     def draw(part: int, shape: tuple[int, ...]) -> Exact:

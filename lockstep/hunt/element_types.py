@@ -142,7 +142,7 @@ def _cast(elements: Bits, quantisation: str, bits: int, dtype: str) -> Bits:
 def _encode_plain(values: Reals, quantisation: str) -> NDArray[np.uint8]:
     if quantisation != "int8":
         return fp8_encode(values, quantisation)
-    steps = np.clip(np.rint(np.nan_to_num(values) / _INT8_STEP), -127, 127)
+    steps = np.clip(np.rint(np.clip(np.nan_to_num(values), -4, 4) / _INT8_STEP), -127, 127)
     codes: NDArray[np.uint8] = steps.astype(np.int8).view(np.uint8)
     return codes
 
