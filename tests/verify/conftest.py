@@ -190,9 +190,13 @@ def by_hand():
 @pytest.fixture
 def foils(monkeypatch):
     """Two registered falsifications in the place of those of the spec."""
+    from lockstep_verify.derive import hunt_totals
+
     text = "".join(f'[[falsification]]\nname = "{n}"\nexpected = "{c}"\n' for n, c in FOILS)
     read = spec.read
+    hunt_totals.registered.cache_clear()
     monkeypatch.setattr(
         spec, "read", lambda path: text.encode() if path == "falsifications.toml" else read(path)
     )
-    return FOILS
+    yield FOILS
+    hunt_totals.registered.cache_clear()

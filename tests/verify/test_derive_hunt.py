@@ -4,12 +4,13 @@ import copy
 import hashlib
 import itertools
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from lockstep_verify import derive, schema, spec
-from lockstep_verify.derive import Options
+from lockstep_verify.derive import Options, hunt_totals
 from lockstep_verify.derive.hunt_rows import OBSERVATIONS, fold
 from lockstep_verify.errors import Refusal
 from lockstep_verify.statement import check_statement, check_subjects
@@ -298,10 +299,6 @@ def test_shapes_that_shrink_with_their_counts(four):
     assert refusal(four) == (COVERAGE, f"{P}/layouts/1/derived/native_shapes")
 
 
-def rename(statement, old, new):
-    return json.loads(json.dumps(statement).replace(old, new))
-
-
 def test_an_exact_row_between_two_names_of_one_layout(four):
     layouts = four["predicate"]["layouts"]
     twin = {**copy.deepcopy(layouts[1]), "name": "heads"}
@@ -397,6 +394,40 @@ def test_checks_that_a_hunt_can_fail(four):
     for entry in predicate["transfer"]["rows"]:
         entry["decoded_tokens"] = [5, 5, 5, 5]
     assert refusal(four) == (H9, f"{P}/checks/7/outcome")
+
+
+def test_images_that_the_geometry_does_not_tell_apart(by_hand, foils):
+    # At 4 tokens in blocks of 4 and of 2, K and V apart, both lie as the tokens do.
+    shape = by_hand.geometry(tokens=4)
+    layouts = [
+        by_hand.declaration(name, *tensors, **changes)
+        for name, tensors, changes in [
+            ("four", [by_hand.tensor("kv", "K V", "KV Tb Ti H D")], {"block": 4}),
+            ("two", [by_hand.tensor("kv", "K V", "KV Tb Ti H D")], {"block": 2}),
+            ("half", [by_hand.tensor("kv", "K V", "KV Tb Ti H D")], {"block": 4, "kv_heads": 1}),
+        ]
+    ]
+    rows = {
+        "four->two": (None, ["reblock"]),
+        "two->four": (None, ["reblock"]),
+        "four->half": ("X2_HEAD_GATHER", []),
+        "half->four": ("X2_HEAD_GATHER", []),
+    }
+    group = {"anchor": "four", "members": ["four", "two", "half"]}
+    digest = spec.digest("hunt")
+    statement = by_hand.statement(shape, layouts, [group], rows, [0, 1, 2], foils, digest)
+    assert refusal(statement) == (H9, f"{P}/checks/11/outcome")
+    statement["predicate"]["checks"][11]["outcome"] = "vacuous"
+    assert judge(statement).counts["distinct_images"] == 1
+
+
+def test_registered_falsifications_are_those_of_the_file():
+    text = spec.read("falsifications.toml").decode("utf-8")
+    entries = tomllib.loads(text)["falsification"]
+    hunt_totals.registered.cache_clear()
+    expected = [(entry["name"], entry["expected"]) for entry in entries]
+    assert list(hunt_totals.registered().items()) == expected
+    assert len({name for name, _ in expected}) == len(expected) > 32
 
 
 def test_layouts_without_a_pinned_commit(four):

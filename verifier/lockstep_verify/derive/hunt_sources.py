@@ -1,7 +1,6 @@
 """The layouts' source files, and the subject that binds them (HUNT-16; step 9 of the order)."""
 
 import hashlib
-import tomllib
 from typing import Any
 
 from lockstep_verify import lcj, limits, spec
@@ -56,6 +55,9 @@ def _compare(layout: dict[str, Any], data: bytes, bits: int, at: str) -> None:
     Raises:
         Refusal: BAD_VALUE, at the first field that the text gives another value.
     """
+    # Costs a tenth of a whole verification, and few runs need it.
+    import tomllib
+
     try:
         declared = {**_ABSENT, **tomllib.loads(data.decode("utf-8"))}
         declared["citation"] = {"commit": None, **declared["citation"]}
