@@ -6,7 +6,7 @@ PROBE_CHUNK_POSITIONS = 1 << 17
 LAYER_PROBE_POSITIONS = 4096
 """Positions probed at each end of a layer for the layer axis, which moves all of them alike."""
 
-PAIR_WALK_ELEMENTS = 50_000
+PAIR_WALK_ELEMENTS = 100_000
 """Canonical elements of a layer up to which each pair is walked by itself, not only composed,
 is moved in every layer under every payload, and is decoded from its own bytes."""
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lockstep import limits
 from lockstep.hunt.payloads import Bits, fill
 from lockstep.hunt.probe import Positions, chunks, forward_map
 from lockstep.layouts.index_map import native_to_canonical
@@ -66,7 +67,13 @@ class Cache:
         return {part.name: part.bits for _, part in self.realised.components}
 
     def index(self) -> Positions:
-        """Tabulate the index map; not kept, since it is larger than the cache itself."""
+        """Tabulate the index map; of a large layer it is made anew, being larger than the cache."""
+        if self.realised.canonical_elements <= limits.PAIR_WALK_ELEMENTS:
+            return self._index
+        return forward_map(self.realised)
+
+    @cached_property
+    def _index(self) -> Positions:
         return forward_map(self.realised)
 
 
