@@ -24,11 +24,11 @@ func (r *Realised) ImageSha256(limit int64) string {
 			}
 		})
 	}
-	if total <= limit {
+	if n := limit / r.Replicas; total <= n {
 		emit(0, total)
 	} else {
-		emit(0, limit/2)
-		emit(total-limit/2, total)
+		emit(0, n/2)
+		emit(total-n/2, total)
 	}
 	sum.Write(buffer)
 	return hex.EncodeToString(sum.Sum(nil))
@@ -60,25 +60,17 @@ func (r *Realised) walk(from, to int64, visit func(p *Placement, position int64)
 	}
 }
 
-// Image is equal for two layouts exactly when they have one image ([LAY-17]).
-//
-// Up to limit canonical elements the digest of all positions says so; above, where the digest is
-// one of a sample, the index maps in their normal form do.
-func (r *Realised) Image(limit int64) string {
-	widths, forms := "", ""
+// Image is equal for two layouts exactly when they have one image ([LAY-17]): it gives their
+// positions and their index maps in a normal form.
+func (r *Realised) Image() string {
+	image := fmt.Sprint(r.Positions)
 	for _, p := range r.Placements {
 		stride := p.ReplicaStride
 		if p.Replicas == 1 {
 			stride = 0
 		}
-		if p.Width > 1 {
-			widths += fmt.Sprint(p.Elements(), "×", p.Width, " ")
-		}
-		forms += fmt.Sprint(p.Tokens, p.Heads, p.Dims, p.Base, p.T.normal(p.Tokens),
-			p.H.normal(p.Heads), p.D.normal(p.Dims), p.Width, p.Replicas, stride, ";")
+		image += fmt.Sprintln(p.Component, p.Tokens, p.Heads, p.Dims, p.Base, p.T.normal(p.Tokens),
+			p.H.normal(p.Heads), p.D.normal(p.Dims), p.Width, p.Replicas, stride)
 	}
-	if r.elements() <= limit {
-		forms = r.ImageSha256(limit)
-	}
-	return fmt.Sprint(r.Positions, " ", widths, forms)
+	return image
 }

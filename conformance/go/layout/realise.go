@@ -17,6 +17,7 @@ type Realised struct {
 // Placement is a component's index map within a layer. Every position is the base plus what each
 // logical coordinate contributes on its own.
 type Placement struct {
+	Component string
 	// Tokens, Heads and Dims are the extents of the logical axes; Heads is 1 for latent parts.
 	Tokens, Heads, Dims int64
 	// Base is the position of element (0, 0, 0) in its first replica.
@@ -242,7 +243,8 @@ func (l Layout) place(g Geometry, t Tensor, stride map[string]int64, origin int6
 	joined := int64(0)
 	for i, component := range t.Components {
 		p := Placement{
-			Tokens: g.Tokens, Heads: heads, Dims: g.DExtent(component.Name),
+			Component: component.Name,
+			Tokens:    g.Tokens, Heads: heads, Dims: g.DExtent(component.Name),
 			Width: component.Bits / t.SlotBits(), Replicas: l.replicas(g), ReplicaStride: stride["R"],
 			T: Digit{stride["T"], 1, 0}, H: Digit{stride["H"], 1, 0}, D: Digit{stride["D"], 1, 0},
 			Base: origin + int64(i)*stride["KV"],

@@ -91,6 +91,7 @@ func (l Layout) wholeWellFormed() bool {
 	var names []string
 	var firsts []int
 	layered := 0
+	distinct, tensorNames := true, map[string]bool{}
 	for _, tensor := range l.Tensors {
 		firsts = append(firsts, slices.Index(componentOrder, tensor.Components[0].Name))
 		for _, component := range tensor.Components {
@@ -99,12 +100,15 @@ func (l Layout) wholeWellFormed() bool {
 		if tensor.Has("L") {
 			layered++
 		}
+		distinct = distinct && !tensorNames[tensor.Name]
+		tensorNames[tensor.Name] = true
 	}
 	slices.SortFunc(names, func(a, b string) int {
 		return slices.Index(componentOrder, a) - slices.Index(componentOrder, b)
 	})
 	known := slices.ContainsFunc(caches, func(cache []string) bool { return slices.Equal(cache, names) })
-	return known && slices.IsSorted(firsts) &&
+	return known && slices.IsSorted(firsts) && distinct &&
+		(l.Quantisation != "none" || !slices.Contains(names, "scale")) &&
 		(layered == 0 || layered == len(l.Tensors)) &&
 		(l.RankAxis == "none") == (l.Ranks == 1)
 }
