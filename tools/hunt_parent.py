@@ -1,4 +1,4 @@
-"""Write the parent of the hunt's conformance vectors from the declarations below.
+"""Write the parent of the hunt's conformance vectors from spec/cases/layouts.
 
 Usage: python tools/hunt_parent.py > spec/cases/documents/hunt.json
 
@@ -8,13 +8,12 @@ observations follow from the declarations [HUNT-8]; its tokens are set by hand, 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from typing import Any
 
 from lockstep import spec
-from lockstep.layouts.declaration import Citation, Component, Layout, Tensor
+from lockstep.layouts.declaration import load
 from lockstep.layouts.frontier import frontier_code
 from lockstep.layouts.geometry import Geometry
 from lockstep.layouts.realise import realise, unrealised_json
@@ -25,45 +24,8 @@ TOKENS = {"plain": [3, 1, 4, 1], "latent": [2, 7, 1, 8]}
 OBSERVED = tuple(spec.load("hunt.json")["observations"])
 
 
-def tensor(name: str, components: str, axes: str, bits: int | None = None, **sizes: int) -> Tensor:
-    """Give a tensor; names and axes are separated by spaces."""
-    held = tuple(Component(part, bits) for part in components.split())
-    return Tensor(name, held, tuple(axes.split()), **sizes)
-
-
-def layout(name: str, *tensors: Tensor, **fields: Any) -> Layout:
-    """Give a layout whose source is a text that holds its name."""
-    declared = {
-        "attention": "gqa", "kv_heads": 0, "ranks": 1, "rank_axis": "none", "block": 0,
-        "quantisation": "none", **fields,
-    }  # fmt: skip
-    return Layout(
-        name=name,
-        engine="example",
-        tensors=tensors,
-        citation=Citation("example/engine", "cache.py", "0123456789abcdef", "made for vectors"),
-        source_path=f"example/{name}.toml",
-        source_sha256=hashlib.sha256(f"layout {name}\n".encode()).hexdigest(),
-        **declared,
-    )
-
-
-LAYOUTS = (
-    layout("plain", tensor("k", "K", "T H D"), tensor("v", "V", "T H D")),
-    layout("paged", tensor("kv", "K V", "KV Tb Ti H D"), block=4),
-    layout(
-        "vector",
-        tensor("k", "K", "Tb H Dg Ti Dx", x=2),
-        tensor("v", "V", "Tb H D Ti"),
-        block=4,
-    ),
-    layout("fp8", tensor("k", "K", "T H D", 8), tensor("v", "V", "T H D", 8),
-           quantisation="fp8_e4m3"),
-    layout("mqa", tensor("k", "K", "T H D"), tensor("v", "V", "T H D"), kv_heads=1),
-    layout("thirds", tensor("k", "K", "T H Dg Dx", x=3), tensor("v", "V", "T H D")),
-    layout("latent", tensor("kv", "latent rope", "T C"), attention="mla"),
-    layout("latent-paged", tensor("kv", "latent rope", "Tb Ti C"), attention="mla", block=4),
-)  # fmt: skip
+NAMES = ("plain", "paged", "vector", "fp8", "mqa", "thirds", "latent", "latent-paged")
+LAYOUTS = tuple(load(spec.root() / "cases" / "layouts" / f"{name}.toml") for name in NAMES)
 GROUPS = (
     ("plain", ("plain", "paged", "vector", "fp8", "mqa", "thirds", "latent")),
     ("latent", ("latent", "latent-paged")),

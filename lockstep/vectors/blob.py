@@ -1,7 +1,6 @@
 """Bytes together with the expression that a vector writes for them (conformance/README.md)."""
 
 import base64
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,13 +90,19 @@ def splice(blob: Blob, at: int, delete: int, insert: Blob) -> Blob:
     return Blob(data, form)
 
 
+def _common(one: bytes, other: bytes) -> int:
+    """Give the length of the longest common beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 def difference(data: bytes, base: Blob) -> Blob:
     """Write bytes as one splice of other bytes."""
     if data == base.data:
         return Blob(data, base.expression())
-    start = len(os.path.commonprefix([data, base.data]))
+    start = _common(data, base.data)
     room = min(len(data), len(base.data)) - start
-    end = len(os.path.commonprefix([data[::-1][:room], base.data[::-1][:room]]))
+    end = _common(data[::-1][:room], base.data[::-1][:room])
     form = {
         "splice": base.expression(),
         "at": start,

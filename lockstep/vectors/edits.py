@@ -17,7 +17,7 @@ class BadCase(ValueError):
 
 
 def stage(edit: Edit) -> int:
-    """Say when an edit applies: 0 values, 1 encoded parts, 2 signed envelope, 3 encoded envelope."""
+    """Say when an edit applies: 0 values, 1 encoded parts, 2 the signed envelope, 3 its text."""
     if "in" in edit:
         return 3 if edit["in"] == "envelope" else 1
     return 2 if str(edit["at"]).startswith("/envelope") else 0

@@ -66,12 +66,14 @@ _PLACEHOLDERS: dict[str, Callable[[str], Any]] = {
     "keyid": lambda name: keys.key_id(keys.public(name)),
     "spec": spec.digest,
     "falsifications": lambda _: _falsifications(),
+    "null": lambda _: None,
+    "source": lambda name: (keys.cases_root() / "layouts" / f"{name}.toml").read_text("utf-8"),
     "sha256": lambda text: hashlib.sha256(text.encode("utf-8")).hexdigest(),
 }
 
 
 def resolve(value: Any) -> Any:
-    """Replace strings such as `$public:ann`, `$keyid:ann` and `$spec:hunt` by what they name."""
+    """Replace strings such as `$public:ann`, `$keyid:ann` and `$spec:hunt` by what they mean."""
     if isinstance(value, dict):
         return {name: resolve(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -99,7 +101,7 @@ def document(name: str) -> Any:
 
 def complete(declared: Scenario) -> Scenario:
     """Add the defaults of a scenario's op, and load the documents that it names."""
-    scenario = copy.deepcopy({**DEFAULTS[declared["op"]], **declared})
+    scenario: Scenario = resolve(copy.deepcopy({**DEFAULTS[declared["op"]], **declared}))
     for part in ("statement", "policy"):
         if isinstance(scenario.get(part), str):
             name = scenario[part]
@@ -169,7 +171,7 @@ class _Renderer:
 
 def _around(text: bytes, encoded: bytes, payload: Blob) -> Blob:
     """Write an envelope around its payload's expression, where that is shorter."""
-    if payload.written is None and len(payload.data) <= INLINE_BYTES or text.count(encoded) != 1:
+    if (payload.written is None and len(payload.data) <= INLINE_BYTES) or text.count(encoded) != 1:
         return Blob(text)
     before, after = text.split(encoded)
     parts = [Blob(before).expression(), {"base64_of": payload.expression()}]
