@@ -52,7 +52,7 @@ func (k *Kind) Derive(stated *statement.Statement, evidence Evidence, exhaustive
 	if exhaustive {
 		d.enumerate()
 	}
-	return &Derived{Verdict: "EXACT", Counts: d.counts}, nil
+	return &Derived{Verdict: "DERIVED", Counts: d.counts}, nil
 }
 
 // enumerate is the cross-check of [HUNT-17]. It decides nothing about the document: a difference

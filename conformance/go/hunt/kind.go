@@ -65,19 +65,23 @@ func NewKind(spec *specification.Specification) (*Kind, error) {
 // headers of its tables and the two plain strings.
 func readFalsifications(text string) ([]falsification, error) {
 	var entries []falsification
+	inside := false
 	for number, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
-		if line == "[[falsification]]" {
-			entries = append(entries, falsification{})
+		if strings.HasPrefix(line, "[") {
+			inside = line == "[[falsification]]"
+			if inside {
+				entries = append(entries, falsification{})
+			}
 			continue
 		}
 		key, value, found := strings.Cut(line, "=")
 		key = strings.TrimSpace(key)
-		if !found || key != "name" && key != "expected" {
+		if !inside || !found || key != "name" && key != "expected" {
 			continue
 		}
 		quoted := strings.TrimSpace(value)
-		if len(entries) == 0 || len(quoted) < 2 || strings.Trim(quoted, `"`) != quoted[1:len(quoted)-1] {
+		if len(quoted) < 2 || strings.Trim(quoted, `"`) != quoted[1:len(quoted)-1] {
 			return nil, fmt.Errorf("falsifications.toml, line %d: no plain string", number+1)
 		}
 		entry := &entries[len(entries)-1]
