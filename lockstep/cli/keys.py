@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from lockstep.cli.show import printable
+from lockstep.cli.tables import printable
 
 KINDS = ("hunt",)
 """Claim kinds that a new policy lets its key sign."""

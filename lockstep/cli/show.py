@@ -3,10 +3,13 @@
 import base64
 import json
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
+
+from lockstep.cli.tables import Table, show_table
 
 UNVERIFIED = "NOT VERIFIED"
 
@@ -39,12 +42,12 @@ def register(app: typer.Typer) -> None:
         say(f"=== {banner} ===")
         try:
             payload = json.loads(base64.b64decode(json.loads(data)["payload"]))
-            lines = describe(payload, rows)
+            tables = describe(payload, rows)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             say("The payload cannot be read as a certificate of a known kind.")
             raise typer.Exit(3) from None
-        for line in lines:
-            say(printable(line))
+        for table in tables:
+            show_table(table)
         say(f"=== {banner} ===")
         if not verified:
             raise typer.Exit(3)
@@ -71,40 +74,61 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def printable(text: str) -> str:
-    """Escape everything outside printable ASCII, so that no document writes to a terminal."""
-    return "".join(c if " " <= c <= "~" else f"\\u{{{ord(c):x}}}" for c in text)
+def describe(statement: dict[str, Any], rows: bool) -> list[Table]:
+    """Give the tables that show a hunt's statement.
 
-
-def describe(statement: dict[str, Any], rows: bool) -> list[str]:
-    """Give the lines that show a hunt's statement."""
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it has not the shape of one.
+    """
     predicate = statement["predicate"]
     geometry = ", ".join(f"{name} {value}" for name, value in predicate["geometry"].items())
-    lines = [
-        f"kind       {statement['predicateType']}",
-        f"issued at  {predicate['issued_at']} (the signer's claim)",
-        f"set        {predicate['set']}",
-        f"geometry   {geometry}",
-        "",
-        "layouts",
+    outcomes = predicate["falsifications"]
+    held = sum(1 for entry in outcomes if entry["actual"] == entry["expected"])
+    about = {
+        "kind": statement["predicateType"],
+        "issued at": f"{predicate['issued_at']} (the signer's claim)",
+        "set": predicate["set"],
+        "geometry": geometry,
+        "falsifications": f"{held} of {len(outcomes)} as registered",
+    }
+    tables = [
+        _table("certificate", ("what", "value"), about.items()),
+        _table(
+            "layouts", ("layout", "native shapes", "padding"), map(_layout, predicate["layouts"])
+        ),
     ]
-    for layout in predicate["layouts"]:
-        shapes = "; ".join(
-            f"{shape['tensor']} {shape['extents']}" for shape in layout["derived"]["native_shapes"]
-        )
-        padding = layout["derived"]["padding_positions"]
-        lines.append(f"  {layout['name']:<24} {shapes or 'not at this geometry'} padding {padding}")
     if rows:
-        lines += ["", "rows"]
-        for row in predicate["rows"]:
-            words = row["frontier_code"] or ", ".join(row["transformations"])
-            lines.append(f"  {row['verdict']:<12} {row['pair_id']:<46} {words}")
-    lines += ["", "counts"]
-    for name, value in predicate["counts"].items():
-        shown = ", ".join(value) if isinstance(value, list) else value
-        lines.append(f"  {name:<26} {shown}")
-    lines += ["", "checks"]
-    lines += [f"  {check['outcome']:<9} {check['name']}" for check in predicate["checks"]]
-    held = sum(1 for entry in predicate["falsifications"] if entry["actual"] == entry["expected"])
-    lines += ["", f"falsifications: {held} of {len(predicate['falsifications'])} as registered"]
-    return lines
+        found = [
+            (
+                row["verdict"],
+                row["pair_id"],
+                row["frontier_code"] or _listed(row["transformations"]),
+            )
+            for row in predicate["rows"]
+        ]
+        tables.append(
+            _table("rows", ("verdict", "pair", "transformations or frontier code"), found)
+        )
+    counts = [(name, _listed(value)) for name, value in predicate["counts"].items()]
+    checks = [(check["outcome"], check["name"]) for check in predicate["checks"]]
+    return [
+        *tables,
+        _table("counts", ("count", "value"), counts),
+        _table("checks", ("outcome", "check"), checks),
+    ]
+
+
+def _layout(layout: dict[str, Any]) -> tuple[str, str, str]:
+    derived = layout["derived"]
+    shapes = [f"{shape['tensor']} {shape['extents']}" for shape in derived["native_shapes"]]
+    if not derived["realisable"]:
+        return layout["name"], "not at this geometry", ""
+    return layout["name"], "; ".join(shapes), f"padding {derived['padding_positions']}"
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _table(title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Any]]) -> Table:
+    return Table(title, columns, tuple(tuple(str(cell) for cell in row) for row in rows))

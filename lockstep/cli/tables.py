@@ -1,0 +1,54 @@
+"""Tables: drawn on a terminal, plain aligned columns where output goes to a file or a program."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table of text; each row has as many cells as there are columns."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def printable(text: str) -> str:
+    """Escape everything outside printable ASCII, so that no document writes to a terminal."""
+    return "".join(c if " " <= c <= "~" else f"\\u{{{ord(c):x}}}" for c in text)
+
+
+def show_table(table: Table) -> None:
+    """Print a table on standard output, each cell escaped."""
+    rows = [[printable(cell) for cell in row] for row in table.rows]
+    if sys.stdout.isatty():
+        _draw(table, rows)
+    else:
+        print(f"\n{table.title}")
+        for line in _aligned(rows):
+            print(line)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _draw(table: Table, rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    drawn = Drawn(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
+    for column in table.columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        # Text, not str: square brackets of a document are no markup.
+        drawn.add_row(*map(Text, row))
+    Console().print(drawn)
