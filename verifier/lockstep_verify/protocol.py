@@ -28,6 +28,8 @@ from lockstep_verify.verify import Verification
 
 Request = dict[str, Any]
 Values = dict[str, Any]
+Operation = Callable[[Request], Values | Result]
+"""Gives values, or a judgement that may be a refusal; raises Refusal otherwise."""
 _NONCANONICAL = {"envelope": "NONCANONICAL_ENVELOPE", "payload": "NONCANONICAL_PAYLOAD"}
 
 
@@ -60,26 +62,15 @@ class _Admission(Verification):
         return {}
 
 
-def _finish(result: Result) -> Values:
-    values: Values = {
+def _found(result: Result) -> Values:
+    """Give what a judgement found, whether or not it ended in a refusal."""
+    return {
         "signers": [keyid for _, _, keyid in result.signers],
         "unknown_signatures": result.unknown_signatures,
         "verdict": result.verdict,
         "counts": result.counts,
         "rederivation": result.rederivation,
     }
-    if result.exit:
-        refusal = Refusal(result.code, result.pointer, result.expected, result.got)
-        raise _Refused(refusal, values)
-    return values
-
-
-class _Refused(Exception):
-    """A refusal together with what was found before it."""
-
-    def __init__(self, refusal: Refusal, values: Values) -> None:
-        super().__init__(refusal.code)
-        self.refusal, self.values = refusal, values
 
 
 def _read(request: Request) -> Values:
@@ -131,10 +122,10 @@ def _judge_policy(request: Request) -> Values:
     return {}
 
 
-def _admit(request: Request) -> Values:
+def _admit(request: Request) -> Result:
     policy = _policy(request)._replace(floors=())
     judge = _Admission("", policy, _clock(request), Options(), _subject(request))
-    return _finish(judge.run(b64decode(request["envelope"])))
+    return judge.run(b64decode(request["envelope"]))
 
 
 def _statement(request: Request) -> Values:
@@ -144,7 +135,7 @@ def _statement(request: Request) -> Values:
     return {}
 
 
-def _certificate(request: Request) -> Values:
+def _certificate(request: Request) -> Result:
     policy = None if request["policy"] is None else _policy(request)
     with tempfile.TemporaryDirectory() as scratch:
         folder = None if request["evidence"] is None else Path(scratch)
@@ -154,10 +145,10 @@ def _certificate(request: Request) -> Values:
             place.write_bytes(b64decode(data))
         options = Options(evidence=folder)
         judge = Verification("", policy, _clock(request), options, _subject(request))
-        return _finish(judge.run(b64decode(request["certificate"])))
+        return judge.run(b64decode(request["certificate"]))
 
 
-OPS: dict[str, Callable[[Request], Values]] = {
+OPS: dict[str, Operation] = {
     "read": _read,
     "lcj": _lcj,
     "envelope": _envelope,
@@ -176,17 +167,21 @@ def _refusal(code: str, pointer: str = "", value: Values | None = None) -> Value
     return {"result": "refused", "code": code, "pointer": pointer, "value": value}
 
 
-def answer(request: Request, ops: dict[str, Callable[[Request], Values]] = OPS) -> Values:
+def answer(request: Request, ops: dict[str, Operation] = OPS) -> Values:
     """Answer one request; a fault of the verifier is the code INTERNAL, never an exception."""
     perform = ops.get(request["op"])
     if perform is None:
         return {"id": request["id"], "result": "unsupported"}
     try:
-        reply: Values = {"result": "ok", "code": "OK", "value": perform(request)}
+        outcome = perform(request)
+        if not isinstance(outcome, Result):
+            reply: Values = {"result": "ok", "code": "OK", "value": outcome}
+        elif outcome.exit:
+            reply = _refusal(outcome.code, outcome.pointer, _found(outcome))
+        else:
+            reply = {"result": "ok", "code": "OK", "value": _found(outcome)}
     except Refusal as refusal:
         reply = _refusal(refusal.code, refusal.pointer)
-    except _Refused as refused:
-        reply = _refusal(refused.refusal.code, refused.refusal.pointer, refused.values)
     except Exception:
         reply = _refusal("INTERNAL")
     return {"id": request["id"], **reply}
