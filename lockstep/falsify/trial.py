@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from lockstep.certificate.lcj import encode
 Place = Callable[[Path], None]
 """Makes the thing to be verified at a path: a file, or what is no file."""
 
+_PROCESSES = 2
+"""Processes side by side: most of their time is the start of an interpreter."""
 _SECONDS = 120
 """Far more than a process of some dozens of files takes; a verifier that hangs is at fault."""
 
@@ -83,12 +86,17 @@ def judge(trials: Sequence[Trial], clock: str) -> dict[str, Answer]:
     """
     answers: dict[str, Answer] = {}
     with tempfile.TemporaryDirectory(prefix="lockstep-falsify-") as scratch:
-        settings = dict.fromkeys(trial.setting for trial in trials)
-        for number, setting in enumerate(settings):
-            folder = Path(scratch, str(number)).resolve()
+        settings = list(dict.fromkeys(trial.setting for trial in trials))
+
+        def one(setting: Setting) -> dict[str, Answer]:
+            folder = Path(scratch, str(settings.index(setting))).resolve()
             folder.mkdir()
             chosen = [trial for trial in trials if trial.setting == setting]
-            answers |= _judge(chosen, setting, clock, folder)
+            return _judge(chosen, setting, clock, folder)
+
+        with ThreadPoolExecutor(_PROCESSES) as pool:
+            for found in pool.map(one, settings):
+                answers |= found
     return answers
 
 

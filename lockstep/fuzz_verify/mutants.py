@@ -173,14 +173,17 @@ class Source:
         turn, part = divmod(number, 10)
         if part == 0:
             return self._bytes(number, chance)
-        for attempt in range(_TRIES):
-            if part < 5 and not attempt:
-                value = self.leaves[(turn * 4 + part - 1) % len(self.leaves)]
-                operator = chance.choice(operators_of(value.field))
-            else:
-                at = turn * 5 + part - 5 if part >= 5 and not attempt else chance.randrange(2**30)
-                field, operator = self.cells[at % len(self.cells)]
-                value = chance.choice(self.held[field.path])
+        if part < 5:
+            value = self.leaves[(turn * 4 + part - 1) % len(self.leaves)]
+            names = operators_of(value.field)
+            tries = [(value, name) for name in chance.sample(names, len(names))]
+        else:
+            field, operator = self.cells[(turn * 5 + part - 5) % len(self.cells)]
+            held = self.held[field.path]
+            # An operator may have nothing to give for one value and something for another.
+            chosen = chance.sample(held, min(len(held), _TRIES))
+            tries = [(value, operator) for value in chosen]
+        for value, operator in tries:
             mutant = self._tree(number, value, operator, chance)
             if mutant is not None:
                 return mutant
