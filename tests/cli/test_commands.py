@@ -1,5 +1,6 @@
 """The command line as people meet it: keys, hunt, show and what they are told on bad input."""
 
+import json
 import os
 import stat
 import subprocess
@@ -123,3 +124,38 @@ def test_a_missing_extra_makes_its_command_say_so(shell: Shell) -> None:
     )
     assert done.returncode == 2
     assert "lockstep-llm[hunt]" in done.stderr
+
+
+def test_an_anchor_that_does_not_exist_at_the_geometry_is_refused_with_its_code(
+    shell: Shell,
+) -> None:
+    (shell.home / "anchored.toml").write_text(
+        "[geometry]\ntokens = 40\nlayers = 1\nkv_heads = 2\nhead_dim = 8\n"
+        'dtype = "float16"\n[[groups]]\nanchor = "vllm-paged-x"\n'
+        'members = ["seed-004/vllm-paged-x", "seed-004/sglang", "seed-004/deepseek-mla"]\n',
+        encoding="utf-8",
+    )
+    arguments = ("--set", "anchored.toml", "--head-dim", "6", "-o", "anchored.cert.json")
+    done = shell.run("hunt", *arguments)
+    assert done.returncode == 3
+    assert "X4_GEOMETRY_UNREPRESENTABLE" in done.stderr
+    assert not (shell.home / "anchored.cert.json").exists()
+
+
+def test_a_hunt_for_programs_prints_the_verifiers_line_alone(shell: Shell) -> None:
+    issued = ("--issued-at", "2026-01-02T03:04:05Z")
+    done = shell.run("hunt", "-o", "dated.cert.json", "--json", *issued)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["code"], result["issued_at"]) == ("OK", issued[1])
+    assert result["counts"]["rows"] == 64
+
+
+def test_a_missing_library_of_an_extra_is_named(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['numpy'] = None\n"
+    code += "from lockstep.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "demo", "--folder", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "lockstep-llm[hunt]" in done.stderr
+    assert "Traceback" not in done.stderr
