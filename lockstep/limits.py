@@ -18,3 +18,21 @@ MODEL_SEEDS = 16
 
 TRANSFER_THREADS = 2
 """Pairs moved at once in large layers; each holds some copies of a layer."""
+
+FALSIFY_SECONDS = 120
+"""A verifier process over some dozens of mutants; one that takes longer hangs."""
+
+FALSIFY_PROCESSES = 2
+"""Verifier processes side by side: most of their time is the start of an interpreter."""
+
+MUTANT_SECONDS = 2.0
+"""The longest that the verifier may take over one mutant."""
+
+MUTANT_FIRST_SECONDS = 30.0
+"""The first answer waits for an interpreter, on a machine that may be busy."""
+
+MUTANT_MEMORY_BYTES = 512 << 20
+"""The most address space that the verifier may take over mutants, its interpreter included."""
+
+FUZZ_FAILURES = 100
+"""Failures of a campaign that are kept whole; one defect shows in many mutants."""

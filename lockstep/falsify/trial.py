@@ -15,15 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from lockstep import limits
 from lockstep.certificate.lcj import encode
 
 Place = Callable[[Path], None]
 """Makes the thing to be verified at a path: a file, or what is no file."""
-
-_PROCESSES = 2
-"""Processes side by side: most of their time is the start of an interpreter."""
-_SECONDS = 120
-"""Far more than a process of some dozens of files takes; a verifier that hangs is at fault."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,7 @@ def judge(trials: Sequence[Trial], clock: str) -> dict[str, Answer]:
             chosen = [trial for trial in trials if trial.setting == setting]
             return _judge(chosen, setting, clock, folder)
 
-        with ThreadPoolExecutor(_PROCESSES) as pool:
+        with ThreadPoolExecutor(limits.FALSIFY_PROCESSES) as pool:
             for found in pool.map(one, settings):
                 answers |= found
     return answers
@@ -119,7 +115,7 @@ def _judge(
     try:
         done = subprocess.run(
             [*command, *map(str, files)],
-            capture_output=True, env=surroundings, check=False, timeout=_SECONDS,
+            capture_output=True, env=surroundings, check=False, timeout=limits.FALSIFY_SECONDS,
         )  # fmt: skip
         output = done.stdout
     except subprocess.TimeoutExpired:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lockstep import limits
 from lockstep.certificate.lcj import encode
 from lockstep.errors import LockstepError
 from lockstep.falsify.forge import Forge
@@ -19,8 +20,6 @@ from lockstep.fuzz_verify.process import Answer, Verifier
 
 Cell = tuple[str, str]
 Report = Callable[[int, int], None]
-_KEPT_FAILURES = 100
-"""Failures that are kept whole; one defect shows in many mutants."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Tally:
                 self.derived.add(mutant.place)
         if wrong is not None:
             self.failed += 1
-            if len(self.failures) < _KEPT_FAILURES:
+            if len(self.failures) < limits.FUZZ_FAILURES:
                 self.failures.append(Failure(mutant, answer, wrong))
 
     def merge(self, other: "Tally") -> None:
@@ -71,7 +70,7 @@ class Tally:
         self.cells |= other.cells
         self.derived |= other.derived
         self.slowest = max(self.slowest, other.slowest)
-        self.failures = (self.failures + other.failures)[:_KEPT_FAILURES]
+        self.failures = (self.failures + other.failures)[: limits.FUZZ_FAILURES]
         self.failed += other.failed
 
 

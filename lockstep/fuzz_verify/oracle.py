@@ -11,10 +11,11 @@
 A refusal has a registered code other than INTERNAL, and comes within the limits of `process`.
 """
 
+from lockstep import limits
 from lockstep.errors import registry
 from lockstep.fuzz_verify import second_opinion
 from lockstep.fuzz_verify.mutants import BYTES, SHAPE, Mutant
-from lockstep.fuzz_verify.process import SECONDS, Answer
+from lockstep.fuzz_verify.process import Answer
 
 REDECLARED = "REDECLARED"
 """Shown in place of OK for a mutant that says the same in another way."""
@@ -27,8 +28,11 @@ def supplies(mutant: Mutant) -> bool:
 
 def judge(mutant: Mutant, answer: Answer, parent: Answer) -> tuple[str, str | None]:
     """Give the outcome to count, and what is wrong with the answer if something is."""
-    if answer.seconds > SECONDS:
-        return answer.code, f"took {answer.seconds:.2f} s, at most {SECONDS} s are allowed"
+    if answer.seconds > limits.MUTANT_SECONDS:
+        return (
+            answer.code,
+            f"took {answer.seconds:.2f} s, at most {limits.MUTANT_SECONDS} s are allowed",
+        )
     if answer.code != "OK":
         if answer.code == "INTERNAL" or answer.code not in registry():
             return answer.code, "no refusal with a registered code"

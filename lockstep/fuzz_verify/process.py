@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-SECONDS = 2.0
-"""The longest that a mutant may take."""
-MEMORY_BYTES = 512 * 2**20
-"""The most address space that the verifier may take, its interpreter included."""
+from lockstep import limits
+
 COMMAND = (sys.executable, "-m", "lockstep_verify", "--protocol")
-_FIRST_SECONDS = 30.0
-"""The first answer waits for an interpreter on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Verifier:
             "last_version": None, "subject": None, "evidence": held,
         }  # fmt: skip
         process = self._running()
-        limit = SECONDS if self._answered else _FIRST_SECONDS
+        limit = limits.MUTANT_SECONDS if self._answered else limits.MUTANT_FIRST_SECONDS
         started = time.monotonic()
         line = self._exchange(process, json.dumps(request).encode("ascii") + b"\n", limit)
         seconds = time.monotonic() - started
@@ -113,8 +109,8 @@ class Verifier:
             )
             self._answered = False
             if hasattr(resource, "prlimit"):
-                limits = (MEMORY_BYTES, MEMORY_BYTES)
-                resource.prlimit(self._process.pid, resource.RLIMIT_AS, limits)
+                most = (limits.MUTANT_MEMORY_BYTES, limits.MUTANT_MEMORY_BYTES)
+                resource.prlimit(self._process.pid, resource.RLIMIT_AS, most)
         return self._process
 
     def _stop(self) -> None:

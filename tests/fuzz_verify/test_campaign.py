@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from lockstep import fuzz_verify
+from lockstep import fuzz_verify, limits
 from lockstep.certificate.lcj import encode
 from lockstep.errors import LockstepError
 from lockstep.falsify.forge import Forge
-from lockstep.fuzz_verify import process, second_opinion
+from lockstep.fuzz_verify import second_opinion
 from lockstep.fuzz_verify.mutants import BYTES, Mutant
 from lockstep.fuzz_verify.oracle import REDECLARED, judge, supplies
 from lockstep.fuzz_verify.process import Answer, Verifier
@@ -143,7 +143,7 @@ for line in sys.stdin:
     ],
 )
 def test_what_a_process_does_is_told(parent, monkeypatch, script, code):
-    monkeypatch.setattr(process, "_FIRST_SECONDS", 2.0 if code == "TIMEOUT" else 30.0)
+    monkeypatch.setattr(limits, "MUTANT_FIRST_SECONDS", 2.0 if code == "TIMEOUT" else 30.0)
     with verifier(parent, script) as judged:
         assert judged.judge(b"{}").code == code
         # A process that died is started anew.
