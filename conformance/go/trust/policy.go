@@ -161,13 +161,13 @@ func checkDistinct(object *lcj.Object) *refusal.Refusal {
 	for i, entry := range object.Objects("keys") {
 		for _, name := range []string{"public", "name"} {
 			if again(name, entry.Text(name)) {
-				return invalid(refusal.Index("/keys", i)+"/"+name, "a repeated "+name)
+				return invalid(refusal.Index("/keys", i), "a repeated "+name)
 			}
 		}
 	}
 	for i, entry := range object.Objects("rules") {
 		if again("rule", entry.Text("predicateType")) {
-			return invalid(refusal.Index("/rules", i)+"/predicateType", "a repeated rule")
+			return invalid(refusal.Index("/rules", i), "a repeated rule")
 		}
 	}
 	for i, entry := range object.Objects("floors") {
