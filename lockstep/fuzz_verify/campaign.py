@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +12,14 @@ from lockstep import limits
 from lockstep.certificate.lcj import encode
 from lockstep.errors import LockstepError
 from lockstep.falsify.forge import Forge
-from lockstep.fuzz_verify.fields import Place, fields
+from lockstep.fuzz_verify.fields import Field, Place, fields
 from lockstep.fuzz_verify.mutants import BYTES, Mutant, Source
 from lockstep.fuzz_verify.operators import operators_of
 from lockstep.fuzz_verify.oracle import judge, supplies
 from lockstep.fuzz_verify.process import Answer, Verifier
 
-Cell = tuple[str, str]
+Cell = tuple[str, str, str]
+"""Class, field path and operator."""
 Report = Callable[[int, int], None]
 
 
@@ -37,7 +38,7 @@ class Tally:
 
     Attributes:
         outcomes: mutants by class of field, operator and code.
-        cells: (field path, operator) that had a mutant.
+        cells: those that had a mutant.
         derived: places of derived leaves that were mutated themselves.
         slowest: the longest answer in seconds.
         failures: the first of them.
@@ -56,7 +57,7 @@ class Tally:
         self.outcomes[mutant.kind, mutant.operator, outcome] += 1
         self.slowest = max(self.slowest, answer.seconds)
         if mutant.kind != BYTES:
-            self.cells.add((mutant.path, mutant.operator))
+            self.cells.add((mutant.kind, mutant.path, mutant.operator))
             if mutant.kind == "derived":
                 self.derived.add(mutant.place)
         if wrong is not None:
@@ -82,7 +83,7 @@ class Outcome:
         mutants: how many were judged.
         seed: which ones.
         tally: what was counted.
-        cells_of_schema: cells that the schema knows.
+        cells_of_schema: every cell, enumerated from the schema and the operators.
         cells_of_document: those for which the document holds a value.
         derived_leaves: leaves of the document whose class is derived.
     """
@@ -90,8 +91,8 @@ class Outcome:
     mutants: int
     seed: int
     tally: Tally
-    cells_of_schema: int
-    cells_of_document: int
+    cells_of_schema: frozenset[Cell]
+    cells_of_document: frozenset[Cell]
     derived_leaves: frozenset[Place]
 
     @property
@@ -150,8 +151,12 @@ def run(
             whole.merge(tally)
     whole.failures.sort(key=lambda failure: failure.mutant.number)
     derived = frozenset(leaf.place for leaf in leaves if leaf.field.kind == "derived")
-    cells = sum(len(operators_of(entry)) for entry in fields())
-    return Outcome(mutants, seed, whole, cells, len(known), derived)
+    cells = [(entry, name) for entry in fields() for name in operators_of(entry)]
+    return Outcome(mutants, seed, whole, _cells(cells), _cells(known), derived)
+
+
+def _cells(found: Iterable[tuple[Field, str]]) -> frozenset[Cell]:
+    return frozenset((entry.kind, entry.path, operator) for entry, operator in found)
 
 
 def lines(outcome: Outcome) -> Iterator[str]:
@@ -159,9 +164,9 @@ def lines(outcome: Outcome) -> Iterator[str]:
     tally = outcome.tally
     yield f"{outcome.mutants:,} mutants from seed {outcome.seed}: {tally.failed} failures"
     yield (
-        f"cells (field × operator) with a mutant: {len(tally.cells):,} of "
-        f"{outcome.cells_of_document:,} that the certificate has values for, "
-        f"{outcome.cells_of_schema:,} in the schema"
+        f"cells (class × field × operator) with a mutant: {len(tally.cells):,} of "
+        f"{len(outcome.cells_of_document):,} that the certificate has values for, "
+        f"{len(outcome.cells_of_schema):,} in the schema"
     )
     leaves = len(outcome.derived_leaves)
     yield f"derived leaves mutated: {outcome.derived_leaves_hit:,} of {leaves:,}"
@@ -182,8 +187,9 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
         "failed": tally.failed,
         "cells": {
             "hit": len(tally.cells),
-            "document": outcome.cells_of_document,
-            "schema": outcome.cells_of_schema,
+            "document": len(outcome.cells_of_document),
+            "schema": len(outcome.cells_of_schema),
+            "missed": [list(cell) for cell in sorted(outcome.cells_of_schema - tally.cells)],
         },
         "derived_leaves": {"hit": outcome.derived_leaves_hit, "all": len(outcome.derived_leaves)},
         "slowest_seconds": f"{tally.slowest:.3f}",

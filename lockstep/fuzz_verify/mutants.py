@@ -205,6 +205,9 @@ class Source:
         changed = self._changed(value.place, value.held, new)
         if not changed:
             return None
+        if (value.field.path, operator) == ("/layouts", "swap"):
+            # Layouts that change places take their sources with them.
+            changed -= {"witnessed"}
         missing = new is ABSENT and isinstance(value.place[-1], str)
         if missing or (new is not ABSENT and _TYPES[type(new)] not in value.field.types):
             changed |= {SHAPE}
