@@ -8,7 +8,7 @@ import (
 var geometry = Geometry{Tokens: 10, Layers: 3, KVHeads: 4, HeadDim: 8, LatentDim: 256, RopeDim: 64, Bits: 16}
 
 func tensor(axes string, components ...string) Tensor {
-	t := Tensor{Name: axes}
+	t := Tensor{Name: components[0]}
 	for _, name := range components {
 		t.Components = append(t.Components, Component{name, 16})
 	}
