@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
@@ -61,6 +62,9 @@ def run(
     areas = area or []
     if unknown := sorted(set(areas) - set(cases.AREAS)):
         typer.echo(f"No area {', '.join(unknown)}; there are {', '.join(cases.AREAS)}.", err=True)
+        raise typer.Exit(2)
+    if shutil.which(command[0]) is None:
+        typer.echo(f"No command {command[0]}; give one after --.", err=True)
         raise typer.Exit(2)
     try:
         folder = maker.folder()

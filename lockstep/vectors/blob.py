@@ -91,9 +91,15 @@ def splice(blob: Blob, at: int, delete: int, insert: Blob) -> Blob:
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """Give the length of the longest common beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    """Give the length of the longest common beginning, by halving."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def difference(data: bytes, base: Blob) -> Blob:

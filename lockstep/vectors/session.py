@@ -1,5 +1,6 @@
 """An implementation under test, spoken to line by line (conformance/README.md)."""
 
+import contextlib
 import json
 import queue
 import subprocess
@@ -68,6 +69,9 @@ class _Process:
             pass
         self.process.kill()
         self.process.wait()
+        with contextlib.suppress(OSError):
+            # What it did not read cannot be flushed any more.
+            self.process.stdin.close()
         return None
 
 
