@@ -95,6 +95,11 @@ func (d *derivation) checkPairs() *refusal.Refusal {
 		present = append(present, id)
 		d.rows = append(d.rows, row{stated: entry, id: id, src: src, dst: dst})
 	}
+	for i, id := range present {
+		if _, ok := d.demanded[id]; !ok {
+			return refusal.New("H12_PAIR_DECLARED_TWICE", refusal.Index("/predicate/rows", i)+"/pair_id")
+		}
+	}
 	var wanted []string
 	for id := range d.demanded {
 		wanted = append(wanted, id)
