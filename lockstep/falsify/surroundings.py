@@ -1,6 +1,7 @@
 """Attacks through policies, the user's other files, kinds of file and the verifier's process."""
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from lockstep.falsify.trial import Answer, Setting, Trial, holding
 _ESCAPE = "\x1b[2J"
 _SHOWN = b"\\u{1b}[2J"
 _LARGE_BYTES = 40_000_000
+_TOUCHED_BYTES = 16 << 20
 # A file of the kernel that says it is empty, and is not.
 _GROWING = Path("/proc/version")
 
@@ -66,7 +68,24 @@ def _loop(path: Path) -> None:
 
 
 def _growing(path: Path) -> None:
-    path.symlink_to(_GROWING)
+    if _GROWING.is_file():
+        path.symlink_to(_GROWING)
+        return
+    # Elsewhere a file whose time of modification changes all the while it is read.
+    with path.open("wb") as file:
+        file.truncate(_TOUCHED_BYTES)
+    threading.Thread(target=_touch, args=(path,), daemon=True).start()
+
+
+def _touch(path: Path) -> None:
+    """Change a file's time of modification until the file is gone."""
+    moment = 0
+    while True:
+        moment += 1
+        try:
+            os.utime(path, ns=(moment, moment))
+        except FileNotFoundError:
+            return
 
 
 def file_trials(forge: Forge) -> list[Trial]:

@@ -7,11 +7,21 @@ import subprocess
 import pytest
 
 from lockstep.certificate.lcj import encode
+from lockstep.certificate.statement import statement
 from lockstep.errors import LockstepError
-from lockstep.falsify import content, declarations, engines, envelopes, payload_text, run
+from lockstep.falsify import (
+    content,
+    declarations,
+    engines,
+    envelopes,
+    payload_text,
+    run,
+    surroundings,
+)
+from lockstep.falsify.forge import Forge
 from lockstep.falsify.registry import entries
 from lockstep.falsify.surroundings import escape_code
-from lockstep.falsify.trial import Answer, Setting, Trial, holding
+from lockstep.falsify.trial import Answer, Setting, Trial, holding, judge
 
 # The package's `run` is the function.
 run_module = importlib.import_module("lockstep.falsify.run")
@@ -91,6 +101,17 @@ def test_a_draft_without_targets_is_refused(small_draft, arguments, kept, code):
     with pytest.raises(LockstepError) as caught:
         run(*arguments(draft))
     assert caught.value.code == code
+
+
+def test_a_file_changes_while_it_is_read_where_there_is_no_proc(
+    small_draft, arguments, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(surroundings, "_GROWING", tmp_path / "absent")
+    draft, subjects, issued_at = arguments(small_draft)
+    forge = Forge(statement("hunt", subjects, draft), issued_at)
+    name = "file-that-is-not-as-long-as-it-says"
+    trials = [trial for trial in surroundings.file_trials(forge) if trial.name == name]
+    assert judge(trials, issued_at)[name].code == "FILE_CHANGED"
 
 
 @pytest.mark.parametrize(
