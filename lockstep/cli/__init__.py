@@ -1,7 +1,7 @@
 """The command `lockstep`: one module a group of commands, and one place where faults are told."""
 
 import importlib
-import importlib.util
+import importlib
 import os
 import sys
 import traceback
@@ -61,8 +61,7 @@ def application() -> "typer.Typer":
         """Make signed certificates of deterministic LLM inference."""
 
     for group in GROUPS:
-        if importlib.util.find_spec(f"lockstep.cli.{group}") is not None:
-            importlib.import_module(f"lockstep.cli.{group}").register(app)
+        importlib.import_module(f"lockstep.cli.{group}").register(app)
     return app
 
 

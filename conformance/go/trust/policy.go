@@ -136,7 +136,7 @@ func (r *policyReader) key(entry *lcj.Object, pointer string) Key {
 		key.RevokedAt = &at
 	}
 	if r.fault == nil && key.NotBefore > key.NotAfter {
-		r.fault = invalid(pointer+"/not_after", "a time before not_before")
+		r.fault = invalid(pointer+"/not_before", "a time not after not_after")
 	}
 	return key
 }
