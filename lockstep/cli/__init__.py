@@ -1,7 +1,6 @@
 """The command `lockstep`: one module a group of commands, and one place where faults are told."""
 
 import importlib
-import importlib
 import os
 import sys
 import traceback
