@@ -14,8 +14,8 @@ from lockstep.claims import hunt_totals
 from lockstep.claims.verdict import verdict
 from lockstep.hunt.demand import pair_id
 from lockstep.hunt.observe import HuntObservations, LayoutObservation, RowObservation
+from lockstep.layouts.derived import derived_json
 from lockstep.layouts.frontier import frontier_code
-from lockstep.layouts.realise import unrealised_json
 from lockstep.layouts.words import transformations
 
 PREDICATE_TYPE = "urn:lockstep:certificate:hunt:v1"
@@ -67,14 +67,14 @@ def _layout(observations: HuntObservations, entry: LayoutObservation) -> dict[st
     """Give a declaration with its derived fields; what was walked comes from the walk."""
     declared = entry.layout.as_json(observations.geometry)
     if entry.realised is None or entry.probe is None:
-        return {**declared, "derived": unrealised_json()}
+        return {**declared, "derived": derived_json(None)}
     walked = {
         "positions": entry.probe.positions,
         "padding_positions": entry.probe.padding_positions,
         "bijective": entry.probe.bijective and entry.probe.layers_agree,
         "image_sha256": entry.probe.image_sha256,
     }
-    return {**declared, "derived": {**entry.realised.derived_json(), **walked}}
+    return {**declared, "derived": {**derived_json(entry.realised), **walked}}
 
 
 def _row(

@@ -9,7 +9,7 @@ from lockstep import spec
 from lockstep.claims.verdict import EXACT, weakening_never_raises
 from lockstep.hunt.demand import demanded_pairs, lossless_members, pair_id
 from lockstep.hunt.observe import HuntObservations
-from lockstep.layouts.index_map import same_image
+from lockstep.layouts.index_map import is_identity, same_image
 from lockstep.layouts.realise import Realised
 
 Rows = Sequence[dict[str, Any]]
@@ -48,7 +48,7 @@ def counts(observations: HuntObservations, rows: Rows) -> dict[str, Any]:
         "distinct_images": len(_distinct(kept)),
         "distinct_positions": sum(one.positions for one in _distinct(realised)),
         "lossless_layouts": lossless,
-        "identity_layouts": [one.layout.name for one in kept if one.identity],
+        "identity_layouts": [one.layout.name for one in kept if is_identity(one)],
         "frontier_codes": sorted({row["frontier_code"] for row in rows if row["frontier_code"]}),
         "vocabulary": sorted({word for row in rows for word in row["transformations"]}),
     }

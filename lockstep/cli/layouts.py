@@ -62,7 +62,7 @@ def show(
     """
     from lockstep.cli import say
     from lockstep.layouts import catalogue
-    from lockstep.layouts.index_map import image_sha256
+    from lockstep.layouts.index_map import image_sha256, is_identity
     from lockstep.layouts.realise import realise
     from lockstep.layouts.steps import steps
 
@@ -81,7 +81,7 @@ def show(
         for axis, extent, stride in zip(tensor.axes, tensor.extents, tensor.strides, strict=True):
             say(f"    {axis:3} extent {extent:>8}  stride {stride:>10}")
     say(f"  positions a layer {one.positions}, of them padding {one.padding_positions}")
-    say(f"  bytes a layer {one.native_bytes}, replicas {one.replicas}, identity {one.identity}")
+    say(f"  bytes a layer {one.native_bytes}, replicas {one.replicas}, identity {is_identity(one)}")
     say(f"  image sha256 {image_sha256(one)}")
     say("  steps from the canonical tensors:")
     for number, step in enumerate(steps(layout, geometry), start=1):

@@ -10,9 +10,10 @@ from typing import Any
 from lockstep.errors import LockstepError
 from lockstep.hunt.demand import demanded_pairs, lossless_members, pair_id
 from lockstep.layouts.declaration import Citation, Component, Layout, Tensor
+from lockstep.layouts.derived import derived_json
 from lockstep.layouts.frontier import frontier_code
 from lockstep.layouts.geometry import Geometry
-from lockstep.layouts.realise import realise, unrealised_json
+from lockstep.layouts.realise import realise
 from lockstep.layouts.sets import Group
 from lockstep.layouts.words import transformations
 
@@ -44,7 +45,7 @@ def _agrees(predicate: dict[str, Any]) -> bool:
         if layout.as_json(geometry)["tensors"] != declared["tensors"]:
             return False
         realised = realise(layout, geometry)
-        derived = unrealised_json() if realised is None else realised.derived_json()
+        derived = derived_json(realised)
         if declared["derived"] != derived:
             return False
     groups = tuple(Group(group["anchor"], tuple(group["members"])) for group in predicate["groups"])

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import Any
 
 from lockstep.errors import LockstepError
 from lockstep.layouts.declaration import Layout, Tensor
@@ -91,46 +90,6 @@ class Realised:
         """The components in canonical order, each with its tensor."""
         pairs = [(tensor, part) for tensor in self.tensors for part in tensor.components]
         return tuple(sorted(pairs, key=lambda pair: pair[1].canonical_base))
-
-    @property
-    def identity(self) -> bool:
-        """Whether every element's position is its canonical index [LAY-16]."""
-        from lockstep.layouts.index_map import is_identity
-
-        return is_identity(self)
-
-    def derived_json(self) -> dict[str, Any]:
-        """Give the derived fields as a certificate carries them."""
-        from lockstep.layouts.index_map import image_sha256
-
-        return {
-            "realisable": True,
-            "native_shapes": [
-                {"tensor": tensor.name, "extents": list(tensor.shape)} for tensor in self.tensors
-            ],
-            "positions": self.positions,
-            "padding_positions": self.padding_positions,
-            "replicas": self.replicas,
-            "native_bytes": self.native_bytes,
-            "bijective": True,
-            "identity": self.identity,
-            "image_sha256": image_sha256(self),
-        }
-
-
-def unrealised_json() -> dict[str, Any]:
-    """Give the derived fields of a layout that is not realisable [LAY-10]."""
-    return {
-        "realisable": False,
-        "native_shapes": [],
-        "positions": None,
-        "padding_positions": None,
-        "replicas": None,
-        "native_bytes": None,
-        "bijective": None,
-        "identity": None,
-        "image_sha256": None,
-    }
 
 
 def is_realisable(layout: Layout, geometry: Geometry) -> bool:

@@ -136,5 +136,5 @@ def test_sets_that_are_refused(tmp_path: Path, text: str, code: str) -> None:
 
 
 def test_an_unknown_set_names_those_there_are() -> None:
-    with pytest.raises(LockstepError, match="engines.*seed-004"):
+    with pytest.raises(LockstepError, match=r"engines.*seed-004"):
         load_set("no-such-set")
