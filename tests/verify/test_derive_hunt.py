@@ -514,6 +514,32 @@ def test_sources_that_declare_nothing(four, tmp_path, text):
     assert refusal(four, evidence=tmp_path) == ("BAD_VALUE", f"{P}/layouts/0/source/path")
 
 
+@pytest.mark.parametrize("value", [b"0.0", b"false"])
+def test_sources_are_compared_by_type_too(four, tmp_path, value):
+    texts = [toml(layout) for layout in four["predicate"]["layouts"]]
+    assert b"reserve = 0" in texts[0]
+    texts[0] = texts[0].replace(b"reserve = 0", b"reserve = " + value)
+    supply(four, tmp_path, texts)
+    assert refusal(four, evidence=tmp_path) == ("BAD_VALUE", f"{P}/layouts/0/tensors")
+
+
+@pytest.mark.parametrize("where", ["engine.", "[other]\n", "other = {", "[other."])
+def test_sources_with_endless_names_are_not_read(four, tmp_path, where):
+    texts = [toml(layout) for layout in four["predicate"]["layouts"]]
+    texts[0] = f"{where}{'a.' * 7000}a = 1\n".encode() + texts[0]
+    supply(four, tmp_path, texts)
+    assert refusal(four, evidence=tmp_path) == ("BAD_VALUE", f"{P}/layouts/0/source/path")
+
+
+def test_a_refusal_over_null_says_so(four):
+    row = next(row for row in four["predicate"]["rows"] if row["verdict"] == "REFUSED")
+    row["observations"]["tokens_identical"] = True
+    row["frontier_code"] = None
+    with pytest.raises(Refusal) as caught:
+        judge(four)
+    assert (caught.value.expected, caught.value.got) == ("X2_HEAD_GATHER", "null")
+
+
 def test_subject_binds_sources_as_lcj(four):
     sources = {
         layout["source"]["path"]: layout["source"]["sha256"]

@@ -49,3 +49,12 @@ def test_the_gravest_exit_wins():
         return worst([Result("f", exit=status) for status in exits])
 
     assert [run(0, 5), run(5, 2), run(2, 3), run(3, 1), run(1, 4), run(0)] == [5, 2, 3, 1, 4, 0]
+
+
+def test_values_that_cannot_be_written_are_named():
+    deep = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    assert render.shown(deep) == "a value too large to show (dict)"
+    assert render.shown([1 << 60_000]) == "a value too large to show (list)"
+    assert render.shown([float("nan")]) == "[nan]"

@@ -159,8 +159,15 @@ def _run(argv: list[str] | None) -> int:
     run.load_policy()
     results = []
     for file in arguments.files:
-        results.append(run.judge(file))
-        print(run.report(results[-1]), flush=True)
+        result = run.judge(file)
+        try:
+            report = run.report(result)
+        except Exception as fault:
+            # A report that cannot be written must not keep the files after it from being judged.
+            result = _internal(Result(result.file), fault)
+            report = run.report(result)
+        results.append(result)
+        print(report, flush=True)
     return worst(results)
 
 

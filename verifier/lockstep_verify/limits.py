@@ -40,3 +40,6 @@ WALKED_TOTAL = 1_000_000
 
 LAYOUT_SOURCE_BYTES = 1 << 14
 """The source file of a layout is written by people, and parsed."""
+
+LAYOUT_SOURCE_DOTS = 32
+"""Dots in one line of it; names of thousands of steps cost seconds to read."""

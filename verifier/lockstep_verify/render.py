@@ -29,12 +29,21 @@ def shown(value: object) -> str | None:
     else:
         try:
             text = lcj.encode_text(list(value) if isinstance(value, tuple) else value)
-        except (TypeError, ValueError):
-            text = str(value)
+        except (TypeError, ValueError, RecursionError):
+            text = _plain(value)
     cut = limits.SHOWN_CHARACTERS
     # A lone surrogate cannot be written in UTF-8; file names may hold one.
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= cut else f"{text[:cut]}… ({len(text)} characters)"
+
+
+def _plain(value: object) -> str:
+    """Write a value that is no JSON, as an evidence file may hold; nothing of it may raise."""
+    try:
+        return str(value)
+    except (ValueError, RecursionError):
+        # Python writes neither integers of thousands of digits nor nests of thousands of levels.
+        return f"a value too large to show ({type(value).__name__})"
 
 
 def explain(code: str) -> str:

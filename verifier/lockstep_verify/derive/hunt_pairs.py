@@ -18,6 +18,8 @@ def require(code: str, pointer: str, expected: object, got: object) -> None:
         Refusal: `code`.
     """
     if type(expected) is not type(got) or expected != got:
+        # None would read as: nothing was expected, nothing was found.
+        expected, got = ("null" if value is None else value for value in (expected, got))
         raise Refusal(code, pointer, expected, got)
 
 

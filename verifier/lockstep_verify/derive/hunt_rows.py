@@ -43,9 +43,9 @@ def check_row(i: int, row: dict[str, Any], pair: Pair, transfer: Transfer) -> li
     require(H2, f"{at}/frontier_code", pair.frontier, row["frontier_code"])
     proof = row["proof"]
     if pair.frontier is None and proof is None:
-        raise Refusal(H3, f"{at}/proof", "a proof", None)
+        raise Refusal(H3, f"{at}/proof", "a proof", "null")
     if pair.frontier is not None and proof is not None:
-        raise Refusal(H2, f"{at}/proof", None, "a proof")
+        raise Refusal(H2, f"{at}/proof", "null", "a proof")
     if proof is not None:
         for name, count in _positions(pair, transfer.layers).items():
             require(H4, f"{at}/proof/{name}", count, proof[name])

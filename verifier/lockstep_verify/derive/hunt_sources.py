@@ -58,6 +58,10 @@ def _compare(layout: dict[str, Any], data: bytes, bits: int, at: str) -> None:
     # Costs a tenth of a whole verification, and few runs need it.
     import tomllib
 
+    # What a TOML reader spends on a dotted name grows with the square of its length.
+    if max(line.count(b".") for line in data.split(b"\n")) > limits.LAYOUT_SOURCE_DOTS:
+        expected = f"at most {limits.LAYOUT_SOURCE_DOTS} dots a line"
+        raise Refusal("BAD_VALUE", f"{at}/source/path", expected, "more")
     try:
         declared = {**_ABSENT, **tomllib.loads(data.decode("utf-8"))}
         declared["citation"] = {"commit": None, **declared["citation"]}
@@ -67,7 +71,22 @@ def _compare(layout: dict[str, Any], data: bytes, bits: int, at: str) -> None:
         raise Refusal("BAD_VALUE", f"{at}/source/path", "a declared layout", got) from None
     for field in layout:
         if field not in ("name", "source", "derived"):
-            require("BAD_VALUE", f"{at}/{field}", declared.get(field), layout[field])
+            expected, got = declared.get(field, "no such field in the file"), layout[field]
+            if not _same(expected, got):
+                raise Refusal("BAD_VALUE", f"{at}/{field}", expected, got)
+
+
+def _same(declared: object, held: object) -> bool:
+    """Tell whether two values are equal in value and type; `held` bounds how deep it looks."""
+    if type(declared) is not type(held):
+        return False
+    if isinstance(declared, dict) and isinstance(held, dict):
+        if declared.keys() != held.keys():
+            return False
+        return all(_same(declared[name], value) for name, value in held.items())
+    if isinstance(declared, list) and isinstance(held, list):
+        return len(declared) == len(held) and all(map(_same, declared, held))
+    return declared == held
 
 
 def _tensor(tensor: dict[str, Any], bits: int) -> dict[str, Any]:
