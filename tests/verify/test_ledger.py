@@ -33,3 +33,12 @@ def test_leaves_are_counted_by_the_nearest_class():
 
 def test_nothing_is_attested_of_an_empty_document():
     assert ledger({}, SCHEMA) == Ledger(0, 0, 0, ())
+
+
+def test_arrays_of_scalars_are_counted_as_a_whole():
+    nullable = {"type": "array", "items": {"type": ["string", "null"]}}
+    tokens = {"type": "array", "x-class": "derived", "items": {"type": "integer"}}
+    said = {"type": "array", "items": {"type": "integer", "x-class": "witnessed"}}
+    schema = {"type": "object", "properties": {"n": nullable, "t": tokens, "w": said}}
+    value = {"n": ["a", None], "t": [1, 2, 3], "w": [4, 5, 6, 7]}
+    assert ledger(value, schema) == Ledger(3, 4, 2, ("/n/*",))

@@ -136,3 +136,20 @@ def test_shipped_schemas_are_portable(name):
     portable(root, root)
     with pytest.raises(AssertionError):
         portable({**copy.deepcopy(root), "format": "date"}, root)
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "pointer"),
+    [
+        ([0, 1, True], "WRONG_TYPE", "/2"),
+        ([0, 7, 10], "BAD_VALUE", "/1"),
+        ([0, -1, "x"], "BAD_VALUE", "/1"),
+        ([1, None, 7], "WRONG_TYPE", "/1"),
+    ],
+)
+def test_arrays_of_integers_name_the_first_offence(value, code, pointer):
+    items = {"type": "integer", "minimum": 0, "maximum": 6}
+    with pytest.raises(Refusal) as caught:
+        schema.check(value, {"type": "array", "items": items})
+    assert (caught.value.code, caught.value.pointer) == (code, pointer)
+    schema.check([0, 6], {"type": "array", "items": items})

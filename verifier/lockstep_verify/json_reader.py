@@ -3,6 +3,7 @@
 It is slow beside the standard library's and runs on texts that are not canonical only.
 """
 
+import json
 import re
 from typing import Any, NoReturn
 
@@ -11,18 +12,15 @@ from lockstep_verify.errors import Refusal
 
 _BEGIN_WHITE = frozenset(" \t\n\r")
 _WHITE = re.compile(r"[ \t\n\r]*")
-_PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
+_BODY = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*+')
 _LEXEME = re.compile(r"[0-9+\-.eE]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
-_HEX = re.compile(r"[0-9A-Fa-f]{4}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_NUMBERS = ("NaN", "Infinity", "-Infinity")
 _BEGIN_NOT_NUMBERS = frozenset("NI-")
 _BEGIN_NUMBERS = frozenset("-0123456789")
 _LITERALS = (("true", True), ("false", False), ("null", None))
-_ESCAPES = {
-    '"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
-}  # fmt: skip
 
 
 def read(text: str) -> dict[str, Any]:
@@ -101,37 +99,23 @@ class _Reader:
         return int(lexeme)
 
     def string(self) -> str:
+        start = self.at
+        match = _BODY.match(self.text, start + 1)
+        assert match is not None  # noqa: S101 - the pattern matches the empty string
+        self.at = match.end()
+        first = self.peek()
+        if first == "\\":
+            self.refuse("MALFORMED_JSON", "an escape of RFC 8259")
+        if first != '"':
+            self.refuse("MALFORMED_JSON", "a closing quote, or the escape of a control")
         self.at += 1
-        pieces: list[str] = []
-        escaped_surrogates = False
-        while True:
-            match = _PLAIN.match(self.text, self.at)
-            assert match is not None  # noqa: S101 - the pattern matches the empty string
-            pieces.append(match.group())
-            self.at = match.end()
-            first = self.peek()
-            if first == '"':
-                self.at += 1
-                break
-            if first != "\\":
-                self.refuse("MALFORMED_JSON", "a closing quote, or the escape of a control")
-            escape = self.text[self.at + 1 : self.at + 2]
-            if escape in _ESCAPES and escape:
-                pieces.append(_ESCAPES[escape])
-                self.at += 2
-                continue
-            if escape != "u" or not _HEX.match(self.text, self.at + 2):
-                self.refuse("MALFORMED_JSON", "an escape of RFC 8259")
-            unit = int(self.text[self.at + 2 : self.at + 6], 16)
-            escaped_surrogates = escaped_surrogates or 0xD800 <= unit <= 0xDFFF
-            pieces.append(chr(unit))
-            self.at += 6
-        value = "".join(pieces)
-        if escaped_surrogates:
-            try:
-                value = value.encode("utf-16-be", "surrogatepass").decode("utf-16-be")
-            except UnicodeDecodeError:
-                self.refuse("BAD_UNICODE", "paired surrogates", self.at - 1)
+        body = match.group()
+        if "\\" not in body:
+            return body
+        # Only escapes that were matched above are left for the library to resolve.
+        value = str(json.loads(self.text[start : self.at]))
+        if _SURROGATE.search(value):
+            self.refuse("BAD_UNICODE", "paired surrogates", self.at - 1)
         return value
 
     def array(self, depth: int) -> list[Any]:

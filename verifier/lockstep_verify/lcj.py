@@ -59,7 +59,13 @@ def _within_profile(container: Any, depth: int) -> bool:
     """Tell whether a parsed container holds neither floats, wide integers nor deep nesting."""
     if depth > limits.DEPTH:
         return False
-    for value in container.values() if type(container) is dict else container:
+    values = container.values() if type(container) is dict else container
+    kinds = set(map(type, values))
+    if kinds <= {str, bool, type(None)}:
+        return True
+    if kinds == {int}:
+        return bool(min(values) >= -limits.INTEGER and max(values) <= limits.INTEGER)
+    for value in values:
         kind = type(value)
         if kind is str:
             continue

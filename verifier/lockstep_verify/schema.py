@@ -89,7 +89,7 @@ def _check_range(size: int, schema: dict[str, Any], low: str, high: str, got: An
 def _check_elements(value: list[Any], schema: dict[str, Any], root: dict[str, Any]) -> None:
     _check_range(len(value), schema, "minItems", "maxItems", len(value))
     items = schema.get("items")
-    if items is None:
+    if items is None or _plain_integers(value, items):
         return
     at = 0
     try:
@@ -98,6 +98,16 @@ def _check_elements(value: list[Any], schema: dict[str, Any], root: dict[str, An
     except Refusal as refusal:
         refusal.pointer = f"/{at}{refusal.pointer}"
         raise
+
+
+def _plain_integers(value: list[Any], items: dict[str, Any]) -> bool:
+    """Tell whether an array of bounded integers passes as a whole; most leaves stand in such."""
+    if items.get("type") != "integer" or not items.keys() <= {"type", "minimum", "maximum"}:
+        return False
+    if set(map(type, value)) != {int}:
+        return False
+    low, high = min(value), max(value)
+    return bool(items.get("minimum", low) <= low and high <= items.get("maximum", high))
 
 
 def _check_members(value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any]) -> None:

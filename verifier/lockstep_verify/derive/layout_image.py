@@ -7,7 +7,7 @@ element stands there; the strides must lead from that element back to the same p
 
 import hashlib
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import prod
 
 from lockstep_verify import limits, spec
@@ -87,12 +87,12 @@ def walk(layouts: list[Layout], exhaustive: bool) -> int:
         for tensor in layout.tensors:
             size = tensor.positions
             bound = share * size // layout.positions
-            windows = [(0, size)]
+            windows: Iterable[tuple[int, int]] = [(0, size)]
             if size > bound:
                 windows = [(0, bound // 2), (size - bound // 2, size)]
             if exhaustive:
                 step = limits.WALKED_POSITIONS
-                windows = [(low, min(low + step, size)) for low in range(0, size, step)]
+                windows = ((low, min(low + step, size)) for low in range(0, size, step))
             for low, high in windows:
                 if low == high:
                     continue
