@@ -7,7 +7,7 @@ import rfc8785
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lockstep_verify import json_reader, lcj
+from lockstep_verify import json_reader, lcj, limits
 from lockstep_verify.errors import Refusal
 
 LIMIT = 2**53 - 1
@@ -186,3 +186,13 @@ def test_a_refusal_says_where():
         lcj.parse(b'{"b":1,"a":1}', "NONCANONICAL_ENVELOPE")
     assert caught.value.code == "NONCANONICAL_ENVELOPE"
     assert caught.value.expected.startswith("at byte 2:")
+
+
+def test_texts_of_too_many_values_are_not_read():
+    text = b'{"a":[' + b"[],[" * 600 + b"]"
+    with pytest.raises(Refusal) as caught:
+        lcj.parse(text, "NONCANONICAL_ENVELOPE", limits.ENVELOPE_MARKS)
+    assert caught.value.code == "LIMIT_SIZE"
+    admitted = b'{"a":"' + b"," * 999 + b'"}'
+    assert lcj.parse(admitted, "NONCANONICAL_ENVELOPE", limits.ENVELOPE_MARKS)
+    assert limits.PAYLOAD_MARKS > 4096 * (256 + 60)

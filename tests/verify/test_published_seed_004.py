@@ -314,8 +314,9 @@ def test_a_mutated_document_meets_the_code_of_the_field(document: Document) -> N
         b"\xff",
         b"{}{}",
         b"[" * 9999,
+        b'{"a":[' + b"0," * 400_000 + b"0]}",
     ],
-    ids=["empty", "list", "nan", "duplicate", "real", "bytes", "two", "deep"],
+    ids=["empty", "list", "nan", "duplicate", "real", "bytes", "two", "deep", "long"],
 )
 def test_what_is_no_strict_object_is_unreadable(text: bytes) -> None:
     assert code_of(text) == "H0_DOCUMENT_UNREADABLE"

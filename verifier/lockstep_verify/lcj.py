@@ -55,15 +55,16 @@ def encode(value: Any) -> bytes:
     return encode_text(value).encode("utf-8")
 
 
+_MANY = 8
+"""From so many elements on, judging them as a whole is cheaper than one by one."""
+
+
 def _within_profile(container: Any, depth: int) -> bool:
     """Tell whether a parsed container holds neither floats, wide integers nor deep nesting."""
     if depth > limits.DEPTH:
         return False
     values = container.values() if type(container) is dict else container
-    kinds = set(map(type, values))
-    if kinds <= {str, bool, type(None)}:
-        return True
-    if kinds == {int}:
+    if len(values) > _MANY and set(map(type, values)) == {int}:
         return bool(min(values) >= -limits.INTEGER and max(values) <= limits.INTEGER)
     for value in values:
         kind = type(value)
@@ -106,18 +107,31 @@ def _first_difference(left: str, right: str) -> int:
     return low
 
 
-def parse(data: bytes, noncanonical: str) -> dict[str, Any]:
+def require_few_marks(text: str, limit: int) -> None:
+    """Refuse a text of more values than any document has, before memory is spent on them (BYTES-5).
+
+    Raises:
+        Refusal: LIMIT_SIZE.
+    """
+    marks = text.count(",") + text.count("[") + text.count("{")
+    if marks > limit:
+        raise Refusal("LIMIT_SIZE", "", f"at most {limit} commas and opening brackets", marks)
+
+
+def parse(data: bytes, noncanonical: str, marks: int = limits.PAYLOAD_MARKS) -> dict[str, Any]:
     """Read an LCJ text.
 
     Args:
         data: the bytes, whose size has been judged.
         noncanonical: the code for a valid text in another form than LCJ.
+        marks: the commas and opening brackets that the text may hold.
 
     Raises:
-        Refusal: BAD_ENCODING, MALFORMED_JSON, LIMIT_DEPTH, DUPLICATE_KEY, NUMBER_OUT_OF_PROFILE,
-            BAD_UNICODE, TRAILING_DATA, NOT_AN_OBJECT, or `noncanonical`.
+        Refusal: BAD_ENCODING, LIMIT_SIZE, MALFORMED_JSON, LIMIT_DEPTH, DUPLICATE_KEY,
+            NUMBER_OUT_OF_PROFILE, BAD_UNICODE, TRAILING_DATA, NOT_AN_OBJECT, or `noncanonical`.
     """
     text = decode_utf8(data)
+    require_few_marks(text, marks)
     canonical = _read_canonical(text)
     if canonical is not None:
         return canonical

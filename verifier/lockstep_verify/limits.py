@@ -17,6 +17,15 @@ EVIDENCE_BYTES = 1024 * MIB
 PUBLISHED_BYTES = PAYLOAD_BYTES
 """Published documents are bare payloads."""
 
+ENVELOPE_MARKS = 1_000
+"""Commas and opening brackets of an envelope; one with sixteen signatures has about fifty."""
+
+PAYLOAD_MARKS = 1_500_000
+"""The same of a payload; a hunt of the most rows and tokens has fewer, and fits into memory."""
+
+PUBLISHED_MARKS = 400_000
+"""The same of a published document, which is read slowly and kept with a pointer to each leaf."""
+
 DEPTH = 64
 """Arrays and objects open at once; far below the recursion limit of any runtime."""
 

@@ -79,7 +79,8 @@ def _read(request: Request) -> Values:
 
 
 def _lcj(request: Request) -> Values:
-    lcj.parse(b64decode(request["data"]), _NONCANONICAL[request["role"]])
+    marks = limits.ENVELOPE_MARKS if request["role"] == "envelope" else limits.PAYLOAD_MARKS
+    lcj.parse(b64decode(request["data"]), _NONCANONICAL[request["role"]], marks)
     return {}
 
 
@@ -87,7 +88,9 @@ def _envelope(request: Request) -> Values:
     data = b64decode(request["envelope"])
     if len(data) > limits.ENVELOPE_BYTES:
         raise Refusal("LIMIT_SIZE", got=len(data))
-    envelope = open_envelope(lcj.parse(data, "NONCANONICAL_ENVELOPE"), limits.PAYLOAD_BYTES)
+    envelope = open_envelope(
+        lcj.parse(data, "NONCANONICAL_ENVELOPE", limits.ENVELOPE_MARKS), limits.PAYLOAD_BYTES
+    )
     return {
         "payload_sha256": hashlib.sha256(envelope.payload).hexdigest(),
         "keyids": [signature.keyid for signature in envelope.signatures],

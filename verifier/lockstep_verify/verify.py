@@ -54,7 +54,8 @@ class Verification:
         if len(data) > self.envelope_limit:
             raise Refusal("LIMIT_SIZE", "", f"at most {self.envelope_limit} bytes", len(data))
         payload_limit = self.policy.payload_bytes if self.policy else limits.PAYLOAD_BYTES
-        envelope = open_envelope(lcj.parse(data, "NONCANONICAL_ENVELOPE"), payload_limit)
+        parsed = lcj.parse(data, "NONCANONICAL_ENVELOPE", limits.ENVELOPE_MARKS)
+        envelope = open_envelope(parsed, payload_limit)
         digest = hashlib.sha256(envelope.payload).hexdigest()
         self.result = self.result._replace(payload_sha256=digest)
         signers = trust.check_signatures(envelope, self.policy)

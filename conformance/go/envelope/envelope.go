@@ -40,7 +40,7 @@ func Read(data []byte, limits Limits) (*Envelope, *refusal.Refusal) {
 	if int64(len(data)) > limits.EnvelopeBytes {
 		return nil, refusal.New("LIMIT_SIZE", "")
 	}
-	object, err := lcj.Document(data, "NONCANONICAL_ENVELOPE")
+	object, err := lcj.Document(data, "NONCANONICAL_ENVELOPE", lcj.EnvelopeMarks)
 	if err != nil {
 		return nil, err
 	}

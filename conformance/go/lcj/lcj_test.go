@@ -33,7 +33,7 @@ func TestFirstOffence(t *testing.T) {
 		`{"a":"\u0041"}`:               "SPACED",
 		`{"` + "\uffff" + `":1,"😀":1}`: "SPACED",
 	} {
-		_, err := Document([]byte(text), "SPACED")
+		_, err := Document([]byte(text), "SPACED", PayloadMarks)
 		if err == nil || err.Code != code {
 			t.Errorf("%.40q: got %v, want %s", text, err, code)
 		}
@@ -48,7 +48,7 @@ func TestCanonicalTextsAreReadAndWrittenAlike(t *testing.T) {
 		`{"a":[-9007199254740991,true,false,null,"\u0000\b\t\n\f\r\u001f\"\\/` + "\u007f\u2028é" + `"]}`,
 		`{"😀":1,"` + "\uffff" + `":1}`,
 	} {
-		object, err := Document([]byte(text), "SPACED")
+		object, err := Document([]byte(text), "SPACED", PayloadMarks)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -15,9 +15,18 @@ const (
 	maxInteger = 1<<53 - 1
 )
 
+// Bytes `,` `[` `{` that a text may hold ([BYTES-5]).
+const (
+	EnvelopeMarks = 1_000
+	PayloadMarks  = 1_500_000
+)
+
 // Document reads a text whose top-level value is an object and whose bytes are that value's LCJ
-// encoding. noncanonical is the code of a breach of [LCJ-11].
-func Document(text []byte, noncanonical string) (*Object, *refusal.Refusal) {
+// encoding. noncanonical is the code of a breach of [LCJ-11], marks the bound of [BYTES-5].
+func Document(text []byte, noncanonical string, marks int) (*Object, *refusal.Refusal) {
+	if wellEncoded(text) && count(text) > marks {
+		return nil, refusal.New("LIMIT_SIZE", "")
+	}
 	value, err := Parse(text)
 	if err != nil {
 		return nil, err
@@ -48,6 +57,17 @@ func Parse(text []byte) (value any, err *refusal.Refusal) {
 		return nil, refusal.New(code, "")
 	}
 	return value, nil
+}
+
+// count gives the number of bytes that [BYTES-5] bounds.
+func count(text []byte) int {
+	found := 0
+	for _, b := range text {
+		if b == ',' || b == '[' || b == '{' {
+			found++
+		}
+	}
+	return found
 }
 
 // wellEncoded is [BYTES-4].

@@ -58,7 +58,7 @@ type Kind struct {
 
 // Read is stages 5 and 6 over a payload. kinds is keyed by predicate type.
 func Read(payload []byte, kinds map[string]Kind) (*Statement, *refusal.Refusal) {
-	object, err := lcj.Document(payload, "NONCANONICAL_PAYLOAD")
+	object, err := lcj.Document(payload, "NONCANONICAL_PAYLOAD", lcj.PayloadMarks)
 	if err != nil {
 		return nil, err
 	}

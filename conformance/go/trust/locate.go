@@ -75,7 +75,7 @@ func lastVersion(memory string) (*int64, bool) {
 	if err != nil {
 		return nil, false
 	}
-	object, err := lcj.Document(data, "NONCANONICAL_ENVELOPE")
+	object, err := lcj.Document(data, "NONCANONICAL_ENVELOPE", lcj.PayloadMarks)
 	if err != nil || object.Len() != 1 {
 		return nil, false
 	}

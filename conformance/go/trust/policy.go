@@ -52,7 +52,7 @@ func Read(data []byte, policySchema *schema.Schema, clock int64, lastVersion *in
 	if len(data) > document.PolicyLimit {
 		return nil, invalid("", "LIMIT_SIZE")
 	}
-	object, err := lcj.Document(data, "NONCANONICAL_ENVELOPE")
+	object, err := lcj.Document(data, "NONCANONICAL_ENVELOPE", lcj.PayloadMarks)
 	if err == nil {
 		err = policySchema.Check(object, "")
 	}

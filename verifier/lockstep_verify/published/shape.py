@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from lockstep_verify import json_reader
+from lockstep_verify import json_reader, lcj, limits
 from lockstep_verify.errors import Refusal
 
 DERIVED = "derived"
@@ -74,7 +74,9 @@ def read(data: bytes) -> dict[str, Any]:
     """
     try:
         # White space after the value is RFC 8259's to allow; the strict reader is LCJ's.
-        return json_reader.read(data.decode("utf-8").rstrip(" \t\r\n"))
+        text = data.decode("utf-8").rstrip(" \t\r\n")
+        lcj.require_few_marks(text, limits.PUBLISHED_MARKS)
+        return json_reader.read(text)
     except UnicodeDecodeError:
         raise Refusal(_UNREADABLE, "", "UTF-8", "BAD_ENCODING") from None
     except Refusal as refusal:

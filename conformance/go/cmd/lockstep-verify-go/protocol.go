@@ -96,11 +96,11 @@ func runOp(verifier *verify.Verifier, request *lcj.Object) (*lcj.Object, error) 
 		}
 		return lcj.NewObject().Set("sha256", specification.Sha256(data)), nil
 	case "lcj":
-		code := "NONCANONICAL_ENVELOPE"
+		code, marks := "NONCANONICAL_ENVELOPE", lcj.EnvelopeMarks
 		if request.Text("role") == "payload" {
-			code = "NONCANONICAL_PAYLOAD"
+			code, marks = "NONCANONICAL_PAYLOAD", lcj.PayloadMarks
 		}
-		_, err := lcj.Document(input(request, "data"), code)
+		_, err := lcj.Document(input(request, "data"), code, marks)
 		return nil, outcome(err)
 	case "envelope":
 		signed, err := envelope.Read(input(request, "envelope"), envelope.DefaultLimits)
