@@ -540,6 +540,16 @@ def test_a_refusal_over_null_says_so(four):
     assert (caught.value.expected, caught.value.got) == ("X2_HEAD_GATHER", "null")
 
 
+def test_layouts_that_no_group_holds_are_named(four):
+    assert "rows: 8, every pair of 4 layouts around paged" in judge(four).lines
+    predicate = four["predicate"]
+    apart = copy.deepcopy(predicate["layouts"][3])
+    apart |= {"name": "apart", "engine": "apart", "kv_heads": 4}
+    predicate["layouts"].append(apart)
+    predicate["counts"]["layouts"] = 5
+    assert "declared and in no group, so not hunted: apart" in judge(four).lines
+
+
 def test_subject_binds_sources_as_lcj(four):
     sources = {
         layout["source"]["path"]: layout["source"]["sha256"]

@@ -97,6 +97,13 @@ def _derived(layout: Layout, digest: str | None) -> dict[str, Any]:
     }
 
 
+def _apart(findings: Findings) -> list[str]:
+    """Name the layouts that no group holds, which are counted and not hunted (HUNT-1)."""
+    grouped = {member.name for group in findings.resolved for member in group.members}
+    names = [layout.name for layout in findings.layouts if layout.name not in grouped]
+    return [f"declared and in no group, so not hunted: {', '.join(names)}"] if names else []
+
+
 def _report(findings: Findings, walked: int, options: Options) -> Derivation:
     counts, coverage = findings.counts(), findings.coverage()
     numbers = {name: value for name, value in (counts | coverage).items() if isinstance(value, int)}
@@ -110,7 +117,9 @@ def _report(findings: Findings, walked: int, options: Options) -> Derivation:
     geometry = findings.predicate["geometry"]
     lines = (
         "geometry: " + ", ".join(f"{name} {value}" for name, value in geometry.items()),
-        f"rows: {counts['rows']}",
+        f"rows: {counts['rows']}, every pair of "
+        + ", ".join(f"{len(g.members)} layouts around {g.anchor.name}" for g in findings.resolved),
+        *_apart(findings),
         "verdicts: " + ", ".join(f"{name} {counts[name.lower()]}" for name in verdicts),
         f"positions checked: {counts['positions_checked']:,} destination, "
         f"{counts['source_positions_checked']:,} source; "

@@ -56,11 +56,11 @@ def groups(declared: list[dict[str, Any]], layouts: dict[str, Layout]) -> list[G
     for i, group in enumerate(declared):
         at = f"/predicate/groups/{i}"
         name, members = group["anchor"], group["members"]
-        if name not in layouts:
-            raise Refusal(H11, f"{at}/anchor", "a declared layout", name)
         for j, member in enumerate(members):
             if member not in layouts:
                 raise Refusal(H11, f"{at}/members/{j}", "a declared layout", member)
+        if name not in layouts:
+            raise Refusal(H11, f"{at}/anchor", "a declared layout", name)
         for j, member in enumerate(members):
             if member in members[:j]:
                 raise Refusal("BAD_VALUE", f"{at}/members/{j}", "each member once", member)
