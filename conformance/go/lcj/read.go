@@ -17,7 +17,7 @@ const (
 
 // Bytes `,` `[` `{` that a text may hold ([BYTES-5]).
 const (
-	EnvelopeMarks = 1_000
+	EnvelopeMarks = 100_000
 	PayloadMarks  = 1_500_000
 )
 
