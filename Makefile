@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet
 # Further arguments for pytest, such as PYTEST_ARGS='-k lcj'.
 PYTEST_ARGS ?=
+# A process a core; tests that share something costly to make say so with xdist_group.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 # Must lie in the range that the `engine` extra allows, so that the extra keeps it.
 TORCH := torch==2.13.0
 
@@ -54,11 +56,11 @@ run: $(VENV)/.stamp-run ## Hunt, sign, verify the result, re-derive the publishe
 
 test: $(VENV)/.stamp-test ## Run the tests, slow ones left out
 	@echo "==> Running the tests; those marked slow are left out (make test-all runs them)"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PYTEST) -m 'not slow' $(PYTEST_ARGS)
 
 test-all: $(VENV)/.stamp-test ## Run all tests, slow ones included
 	@echo "==> Running all tests"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(PYTEST_ARGS)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PYTEST) $(PYTEST_ARGS)
 
 check: $(VENV)/.stamp-test ## Lint, format, types, import contracts, vectors, spec data
 	@echo "==> ruff check"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,6 +31,21 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("slow"):
             item.config.stash[LEFT_OUT][item.location[0]] += 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand what a worker process left out to the one that reports."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = dict(session.config.stash[LEFT_OUT])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker left out; each of them collects, and leaves out, the same."""
+    left_out = getattr(node, "workeroutput", {}).get("left_out")
+    if left_out is not None:
+        node.config.stash[LEFT_OUT] = Counter(left_out)
 
 
 def pytest_terminal_summary(

@@ -14,6 +14,9 @@ import pytest
 import lockstep
 import lockstep_verify
 
+# One process makes what these tests share.
+pytestmark = pytest.mark.xdist_group("repository")
+
 ROOT = Path(__file__).resolve().parents[1]
 VERIFIER = ROOT / "verifier" / "lockstep_verify"
 PRODUCER = ROOT / "lockstep"

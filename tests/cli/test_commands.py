@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+# One process makes what these tests share.
+pytestmark = pytest.mark.xdist_group("commands")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -31,7 +31,8 @@ BYTE_MUTANTS = 200
 TREE_MUTANTS = 300
 POLICY_MUTANTS = 100
 
-pytestmark = pytest.mark.go
+# One process builds the binary for all of them.
+pytestmark = [pytest.mark.go, pytest.mark.xdist_group("go")]
 
 
 def toolchain() -> Path | None:
