@@ -540,8 +540,16 @@ def test_a_refusal_over_null_says_so(four):
     assert (caught.value.expected, caught.value.got) == ("X2_HEAD_GATHER", "null")
 
 
+def test_missing_falsifications_are_no_matter_of_policy(four):
+    del four["predicate"]["falsifications"][0]
+    with pytest.raises(Refusal) as caught:
+        judge(four)
+    assert caught.value.code == "FLOOR_NOT_MET"
+    assert "falsification" in str(caught.value.hint)
+
+
 def test_layouts_that_no_group_holds_are_named(four):
-    assert "rows: 8, every pair of 4 layouts around paged" in judge(four).lines
+    assert "rows: 8, demanded by groups of 4 layouts around paged" in judge(four).lines
     predicate = four["predicate"]
     apart = copy.deepcopy(predicate["layouts"][3])
     apart |= {"name": "apart", "engine": "apart", "kv_heads": 4}

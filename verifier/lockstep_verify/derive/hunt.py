@@ -117,7 +117,7 @@ def _report(findings: Findings, walked: int, options: Options) -> Derivation:
     geometry = findings.predicate["geometry"]
     lines = (
         "geometry: " + ", ".join(f"{name} {value}" for name, value in geometry.items()),
-        f"rows: {counts['rows']}, every pair of "
+        f"rows: {counts['rows']}, demanded by groups of "
         + ", ".join(f"{len(g.members)} layouts around {g.anchor.name}" for g in findings.resolved),
         *_apart(findings),
         "verdicts: " + ", ".join(f"{name} {counts[name.lower()]}" for name in verdicts),

@@ -212,6 +212,7 @@ def _check_falsifications(falsifications: list[dict[str, str]]) -> None:
     names = [foil["name"] for foil in falsifications]
     if names != list(known):
         expected = [name for name in known if name not in seen] or "the registered order"
-        raise Refusal("FLOOR_NOT_MET", at, expected, len(names))
+        hint = "Run every registered falsification, and list each once in the registered order."
+        raise Refusal("FLOOR_NOT_MET", at, expected, f"{len(names)} of {len(known)}", hint)
     for i, foil in enumerate(falsifications):
         require(H9, f"{at}/{i}/actual", foil["expected"], foil["actual"])
