@@ -17,7 +17,7 @@ const (
 
 // Bytes `,` `[` `{` that a text may hold ([BYTES-5]).
 const (
-	EnvelopeMarks = 100_000
+	EnvelopeMarks = 1_000_000
 	PayloadMarks  = 1_500_000
 )
 
