@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command("bench-verify")
     def bench_verify(
-        runs: int = typer.Option(15, help="Interleaved runs of each command."),
+        runs: int = typer.Option(15, min=1, help="Interleaved runs of each command."),
         evidence: Path = typer.Option(Path("evidence"), help="Folder of the certificates."),
         large: bool = typer.Option(True, help="Also a certificate at 32 layers, 8,192 tokens."),
     ) -> None:
@@ -41,6 +41,8 @@ def register(app: typer.Typer) -> None:
             state = ["--state", place]
             trust = ["--trust", str(evidence / "trust.json")]
             certificate = str(evidence / "exact-transformations.cert.json")
+            if not Path(certificate).is_file():
+                raise typer.BadParameter(f"{certificate} is no file", param_hint="--evidence")
             verify = [sys.executable, "-m", "lockstep_verify", *trust, *state]
             bare = [sys.executable, "-c", BARE]
             ratios = paired([*verify, certificate], bare, runs)

@@ -10,6 +10,8 @@ import typer
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    from lockstep.layouts.sets import LayoutSet
+
 
 def register(app: typer.Typer) -> None:
     """Add the command `hunt`."""
@@ -64,8 +66,13 @@ def register(app: typer.Typer) -> None:
         given: dict[str, Any] = {size: value for size, value in sizes.items() if value is not None}
         geometry = dataclasses.replace(layouts.geometry, **given)
         signer = keys.load_key(key or keys.config_folder() / "key.pem")
+        # A hunt may take a minute; what can be told before it is told before it.
         if not output.parent.is_dir():
             raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
+        if output.is_dir():
+            raise typer.BadParameter(f"{output} is a folder", param_hint="--output")
+        if trust is not None and not trust.is_file():
+            raise typer.BadParameter(f"{trust} is no file", param_hint="--trust")
         options = [f"--{size.replace('_', '-')} {value}" for size, value in given.items()]
         issued = issue_hunt(
             layouts,
@@ -76,7 +83,7 @@ def register(app: typer.Typer) -> None:
             progress=progress(),
         )
         write_file(output, issued.certificate)
-        result = verified(output, signer, trust)
+        result = verified(output, signer, trust, layouts)
         if as_json:
             say(json.dumps(result, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
         else:
@@ -91,18 +98,27 @@ def register(app: typer.Typer) -> None:
             raise typer.Exit(3)
 
 
-def verified(certificate: Path, key: "Ed25519PrivateKey", trust: Path | None) -> dict[str, Any]:
-    """Give the verifier's result under a policy, or under one that trusts a key alone."""
+def verified(
+    certificate: Path, key: "Ed25519PrivateKey", trust: Path | None, layouts: "LayoutSet"
+) -> dict[str, Any]:
+    """Give the verifier's result under a policy, or under one that trusts a key alone.
+
+    The verifier is shown the files that the layouts were read from, at their source paths.
+    """
     import tempfile
 
     from lockstep.certificate import keys, lcj
     from lockstep.certificate.statement import predicate_type
     from lockstep.certificate.verifier import verify
     from lockstep.cli.keys import period
-    from lockstep.layouts.declaration import layouts_root
 
     with tempfile.TemporaryDirectory() as scratch:
-        options = ["--evidence", str(layouts_root())]
+        evidence = Path(scratch, "evidence")
+        for name, layout in layouts.layouts.items():
+            place = evidence / layout.source_path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(layouts.files[name].read_bytes())
+        options = ["--evidence", str(evidence)]
         if trust is None:
             begin, end = period()
             public = keys.raw(key.public_key())

@@ -1,7 +1,7 @@
 """Sets of layouts: which layouts are hunted together, at which geometry, in which groups."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lockstep import spec
@@ -23,12 +23,13 @@ class Group:
 
 @dataclass(frozen=True)
 class LayoutSet:
-    """A set: its geometry, its groups, and every declared layout by name in declared order."""
+    """A set: its geometry and groups; every layout, and the file it was read from, by name."""
 
     name: str
     geometry: Geometry
     groups: tuple[Group, ...]
     layouts: dict[str, Layout]
+    files: dict[str, Path] = field(default_factory=dict)
 
 
 def load_set(name_or_path: str | Path) -> LayoutSet:
@@ -36,7 +37,8 @@ def load_set(name_or_path: str | Path) -> LayoutSet:
 
     Raises:
         LockstepError: what `declaration.load` raises, or BAD_VALUE where two members have one
-            name or an anchor is no member of its group.
+            name or an anchor is no member of its group, FILE_UNREADABLE where a member's file is
+            neither in the catalogue nor beside the set's.
     """
     path = Path(name_or_path)
     if path.suffix != ".toml":
@@ -50,11 +52,14 @@ def load_set(name_or_path: str | Path) -> LayoutSet:
     geometry = _geometry(fields.table("geometry"))
     groups: list[Group] = []
     layouts: dict[str, Layout] = {}
+    files: dict[str, Path] = {}
     for entry in fields.tables("groups"):
         members: list[str] = []
         anchor = entry.text("anchor", NAME)
         for member in entry.texts("members", MEMBER):
-            layout = load(layouts_root() / f"{member}.toml")
+            file = _member_file(member, path, entry.place("members"))
+            layout = load(file)
+            files.setdefault(layout.name, file)
             known = layouts.setdefault(layout.name, layout)
             if known.source_path != layout.source_path or layout.name in members:
                 raise LockstepError(
@@ -74,7 +79,22 @@ def load_set(name_or_path: str | Path) -> LayoutSet:
     fields.close()
     check_latent(geometry, layouts)
     name = Fields({"name": path.stem}, str(path), "").text("name", NAME)
-    return LayoutSet(name, geometry, tuple(groups), layouts)
+    return LayoutSet(name, geometry, tuple(groups), layouts, files)
+
+
+def _member_file(member: str, set_file: Path, place: str) -> Path:
+    """Find a member in the catalogue, else beside the file of its set."""
+    places = [folder / f"{member}.toml" for folder in (layouts_root(), set_file.parent)]
+    for file in places:
+        if file.is_file():
+            return file
+    raise LockstepError(
+        "FILE_UNREADABLE",
+        place,
+        "the path of a layout's file without .toml, in layouts/ or beside the set's file",
+        member,
+        f"Put the file at {places[0]} or {places[1]}; `lockstep layouts list` lists the catalogue.",
+    )
 
 
 def check_latent(geometry: Geometry, layouts: dict[str, Layout]) -> None:
@@ -83,12 +103,12 @@ def check_latent(geometry: Geometry, layouts: dict[str, Layout]) -> None:
     Raises:
         LockstepError: BAD_VALUE at the geometry's field.
     """
-    for field in ("latent_dim", "rope_dim"):
-        value = getattr(geometry, field)
+    for extent in ("latent_dim", "rope_dim"):
+        value = getattr(geometry, extent)
         if value and not any(layout.holds_latent for layout in layouts.values()):
             raise LockstepError(
                 "BAD_VALUE",
-                f"/geometry/{field}",
+                f"/geometry/{extent}",
                 "0, as no layout holds a latent",
                 value,
                 "Set it to 0, or add a layout with latent and rope.",

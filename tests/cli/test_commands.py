@@ -85,6 +85,10 @@ def test_an_edited_certificate_is_shown_as_not_verified(shell: Shell) -> None:
         (("hunt", "--key", "no-such-key.pem"), 2, "keys init"),
         (("hunt", "--tokens", "many"), 2, "--tokens"),
         (("hunt", "-o", "no/such/folder/x.cert.json"), 2, "no folder"),
+        (("hunt", "-o", "."), 2, "is a folder"),
+        (("hunt", "--trust", "no-such-policy"), 2, "no file"),
+        (("bench-verify", "--runs", "0"), 2, "--runs"),
+        (("bench-verify", "--evidence", "no-such-folder"), 2, "no file"),
         (("show", "no-such-file"), 2, "no-such-file"),
         (("no-such-command",), 2, "no-such-command"),
         (("layouts", "show", "no-such-layout"), 2, "no-such-layout"),
@@ -110,6 +114,28 @@ def test_a_set_without_a_frontier_is_refused_before_anything_is_signed(shell: Sh
     assert done.returncode == 3
     assert "H14_NO_FRONTIER" in done.stderr
     assert not (shell.home / "two.cert.json").exists()
+
+
+def test_a_set_and_a_layout_of_ones_own_are_hunted_from_ones_own_folder(shell: Shell) -> None:
+    place = shell.home / "own"
+    place.mkdir()
+    theirs = (ROOT / "layouts" / "seed-004" / "sglang.toml").read_text(encoding="utf-8")
+    (place / "my-blocks.toml").write_text(
+        theirs.replace("block = 0", "block = 8").replace('"T"', '"Tb", "Ti"'), encoding="utf-8"
+    )
+    own_set = (
+        "[geometry]\ntokens = 40\nlayers = 1\nkv_heads = 2\nhead_dim = 8\n"
+        'dtype = "float16"\n[[groups]]\nanchor = "vllm-fa"\n'
+        'members = ["seed-004/vllm-fa", "seed-004/vllm-tp2", "my-blocks"]\n'
+    )
+    (place / "mine.toml").write_text(own_set, encoding="utf-8")
+    done = shell.run("hunt", "--set", "own/mine.toml", "-o", "own/mine.cert.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "REFUSED 2" in done.stdout
+    (place / "mine.toml").write_text(own_set.replace("my-blocks", "my-block"), encoding="utf-8")
+    done = shell.run("hunt", "--set", "own/mine.toml", "-o", "own/mine.cert.json")
+    assert done.returncode == 2
+    assert "beside the set's file" in done.stderr
 
 
 def test_the_version_names_the_package(shell: Shell) -> None:
