@@ -65,6 +65,7 @@ def test_show_says_verified_only_of_what_has_just_been_verified(shell: Shell) ->
     assert done.returncode == 3
     assert "=== NOT VERIFIED: UNTRUSTED_SIGNER ===" in done.stdout
     assert "=== VERIFIED" not in done.stdout
+    assert "says why" in done.stdout.splitlines()[-1]
 
 
 def test_an_edited_certificate_is_shown_as_not_verified(shell: Shell) -> None:
