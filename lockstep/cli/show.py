@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
             show_table(table)
         say(f"=== {banner} ===")
         if not verified:
-            say(f"`lockstep-verify {certificate}` says why, and what to do; --trust names a policy.")
+            say(f"`lockstep-verify {certificate}` says why; --trust names a policy.")
             raise typer.Exit(3)
 
 
