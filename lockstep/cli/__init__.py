@@ -117,7 +117,7 @@ def _fault(fault: Exception) -> int:
         if extra is not None:
             return _tell(
                 f"this command needs the module {fault.name}; "
-                f"pip install 'lockstep-llm[{extra}]' brings it.",
+                f"the extra '{extra}' brings it: in a checkout, pip install '.[{extra}]'.",
                 2,
             )
     # typer carries click's exceptions under its own name in later versions, so the class says

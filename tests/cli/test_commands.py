@@ -153,7 +153,7 @@ def test_a_missing_extra_makes_its_command_say_so(shell: Shell) -> None:
         [sys.executable, "-c", blocked, "hunt"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "lockstep-llm[hunt]" in done.stderr
+    assert "pip install '.[hunt]'" in done.stderr
 
 
 def test_an_anchor_that_does_not_exist_at_the_geometry_is_refused_with_its_code(
@@ -187,5 +187,5 @@ def test_a_missing_library_of_an_extra_is_named(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, "demo", "--folder", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert "lockstep-llm[hunt]" in done.stderr
+    assert "pip install '.[hunt]'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -81,6 +81,9 @@ def test_a_refused_policy_answers_for_every_file(desk):
     status, out = desk.run("--json", "--trust=bad.json", "good.cert.json", "none")
     assert status == 3
     assert [json.loads(line)["code"] for line in out.splitlines()] == ["POLICY_INVALID"] * 2
+    status, out = desk.run("--trust=bad.json", "good.cert.json")
+    assert status == 3
+    assert "where     policy bad.json /version" in out
 
 
 def test_subject(desk, shop):

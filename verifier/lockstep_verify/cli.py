@@ -92,8 +92,6 @@ class _Run:
                 self.arguments.trust, self.arguments.state, self.clock
             )
         except Refusal as refusal:
-            place = self.arguments.trust or policy_file.default_path()
-            refusal.hint = refusal.hint or f"Policy {place}: {registry()[refusal.code]['action']}"
             self.policy_refusal = refusal
             return
         if notice:
@@ -106,7 +104,8 @@ class _Run:
         blank = Result(name)
         try:
             if self.policy_refusal is not None:
-                return verify.refused(blank, self.policy_refusal)
+                place = self.arguments.trust or policy_file.default_path()
+                return verify.refused(blank._replace(policy=place), self.policy_refusal)
             if self.arguments.unsigned:
                 data = read_file(file, limits.PUBLISHED_BYTES)
                 return verify.derive_unsigned(name, data, self.options)

@@ -70,7 +70,8 @@ def text(result: Result) -> str:
     else:
         entry = registry()[result.code]
         rows.append(f"  what      {entry['meaning']}")
-        rows.append(f"  where     {result.file}{' ' if result.pointer else ''}{result.pointer}")
+        place = result.file if result.policy is None else f"policy {result.policy}"
+        rows.append(f"  where     {place}{' ' if result.pointer else ''}{result.pointer}")
         for label, value in (("expected", result.expected), ("got", result.got)):
             if value is not None:
                 rows.append(f"  {label:<9} {shown(value)}")

@@ -24,6 +24,7 @@ class Result(NamedTuple):
     """What verification says of one file; what was not reached is None or empty.
 
     Attributes:
+        policy: the policy's path, where the policy itself is what is refused.
         signers: (name, owner, key id) of each known signer.
         rederivation: `OK` or a code, for a certificate judged without a policy (SIG-5).
         subjects: the statement's subjects, as they stand there.
@@ -36,6 +37,7 @@ class Result(NamedTuple):
     expected: object = None
     got: object = None
     hint: str | None = None
+    policy: str | None = None
     predicate_type: str | None = None
     verdict: str | None = None
     counts: dict[str, int] | None = None
