@@ -10,8 +10,11 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from lockstep.certificate.statement import KINDS, predicate_type
 from lockstep.errors import LockstepError
 
+ROLE = "producer"
+"""The role that this package's own policies give their key."""
 LIMITS = {"envelope_bytes": 17 * 2**20, "payload_bytes": 12 * 2**20}
 """The limits that a new policy states, those of BYTES-2 themselves."""
 
@@ -120,3 +123,12 @@ def policy(
         "limits": dict(LIMITS),
         "floors": [],
     }
+
+
+def sole_policy(
+    public: Ed25519PublicKey, name: str, owner: str, span: tuple[str, str]
+) -> dict[str, Any]:
+    """Give a policy of version 1 in which one key may sign every kind, from and to `span`."""
+    signer = Signer(name, owner, raw(public), (ROLE,), *span)
+    kinds = [predicate_type(kind) for kind in KINDS]
+    return policy([signer], kinds, version=1, expires=span[1])

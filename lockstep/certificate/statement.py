@@ -6,6 +6,8 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 
+KINDS = ("hunt",)
+"""The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 
 

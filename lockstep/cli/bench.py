@@ -143,17 +143,14 @@ def _large_certificate(folder: Path) -> None:
     """Make a certificate at the large geometry, with a policy for its throwaway key."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from lockstep.certificate import keys, lcj
-    from lockstep.certificate.statement import predicate_type
+    from lockstep.certificate import keys, lcj, times
     from lockstep.cli.hunt import now, progress
-    from lockstep.cli.keys import period
+    from lockstep.cli.keys import YEARS
     from lockstep.issue import issue_hunt
 
     layouts, geometry = _large_set()
     key = Ed25519PrivateKey.generate()
-    begin, end = period()
-    signer = keys.Signer("bench", "bench", keys.raw(key.public_key()), ("producer",), begin, end)
-    policy = keys.policy([signer], [predicate_type("hunt")], version=1, expires=end)
+    policy = keys.sole_policy(key.public_key(), "bench", "bench", times.period(YEARS))
     (folder / "trust.json").write_bytes(lcj.encode(policy))
     issued = issue_hunt(
         layouts,

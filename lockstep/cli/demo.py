@@ -30,14 +30,14 @@ def register(app: typer.Typer) -> None:
 
         The key is made for this run. Example: lockstep demo
         """
-        from lockstep.certificate import keys, lcj
-        from lockstep.certificate.statement import predicate_type
+        from lockstep.certificate import keys, lcj, times
         from lockstep.certificate.verifier import verify
         from lockstep.certificate.write import write_file
         from lockstep.cli import say
         from lockstep.cli.hunt import now, progress, summary
-        from lockstep.cli.keys import period
+        from lockstep.cli.keys import YEARS
         from lockstep.issue import issue_hunt
+        from lockstep.layouts.declaration import layouts_root
         from lockstep.layouts.sets import load_set
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,11 +45,9 @@ def register(app: typer.Typer) -> None:
         shutil.rmtree(folder / "state", ignore_errors=True)
         (folder / "key.pem").unlink(missing_ok=True)
         key = keys.new_key_file(folder / "key.pem")
-        begin, end = period()
-        signer = keys.Signer("demo", "demo", keys.raw(key.public_key()), ("producer",), begin, end)
         trust = folder / "trust.json"
-        kinds = [predicate_type("hunt")]
-        write_file(trust, lcj.encode(keys.policy([signer], kinds, version=1, expires=end)))
+        policy = keys.sole_policy(key.public_key(), "demo", "demo", times.period(YEARS))
+        write_file(trust, lcj.encode(policy))
         certificate = folder / "exact-transformations.cert.json"
 
         say("1. Hunt: which declared KV-cache layouts convert into each other without loss?")
@@ -69,7 +67,7 @@ def register(app: typer.Typer) -> None:
         say()
         say("2. Verify: a separate program re-derives all of it from the certificate.")
         options = ["--trust", str(trust), "--state", str(folder / "state")]
-        result = verify([certificate], *options, "--evidence", str(layouts_folder())).results[0]
+        result = verify([certificate], *options, "--evidence", str(layouts_root())).results[0]
         ledger = result["ledger"] or {}
         say(f"   lockstep-verify {certificate}: {result['code']}, exit {result['exit']}")
         say(
@@ -104,13 +102,6 @@ def register(app: typer.Typer) -> None:
         say(f"   lockstep show {certificate} --trust {trust}")
         say(f"   lockstep-verify --trust {trust} {certificate}")
         say("   lockstep keys init && lockstep hunt --set engines -o engines.cert.json")
-
-
-def layouts_folder() -> Path:
-    """Give the folder of the declared layouts."""
-    from lockstep.layouts.declaration import layouts_root
-
-    return layouts_root()
 
 
 def published_document() -> Path:

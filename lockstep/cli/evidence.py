@@ -41,7 +41,6 @@ def register(app: typer.Typer) -> None:
         from lockstep.certificate import lcj
         from lockstep.certificate.write import write_file
         from lockstep.cli import say
-        from lockstep.cli.demo import layouts_folder
         from lockstep.cli.hunt import now, progress
         from lockstep.errors import LockstepError
         from lockstep.evidence.index import build_index, markdown
@@ -78,7 +77,7 @@ def register(app: typer.Typer) -> None:
             write_file(draft / "trust.json", lcj.encode(_policy(folder / "trust.json", key)))
             index = lcj.encode(build_index(draft, folder / "index.json"))
             write_file(draft / "index.json", index + b"\n")
-            _verify_all(draft, layouts_folder())
+            _verify_all(draft)
             for path in sorted(draft.iterdir()):
                 if path.is_file():
                     write_file(folder / path.name, path.read_bytes())
@@ -89,7 +88,6 @@ def register(app: typer.Typer) -> None:
 def _compare(folder: Path, readme: Path) -> None:
     """Verify every certificate of the folder and compare the README's figures with them."""
     from lockstep.cli import say
-    from lockstep.cli.demo import layouts_folder
     from lockstep.evidence.index import faults
 
     found = faults(folder, readme.read_text("utf-8"))
@@ -97,19 +95,15 @@ def _compare(folder: Path, readme: Path) -> None:
         say(fault)
     if found:
         raise typer.Exit(3)
-    _verify_all(folder, layouts_folder())
+    _verify_all(folder)
     say("README, index and certificates agree, and every certificate verifies.")
 
 
 def _policy(old: Path, key: Any) -> dict[str, Any]:
     """Give the new policy: the new key in the place of the one before, the rest kept."""
-    from lockstep.certificate import keys
-    from lockstep.certificate.statement import predicate_type
-    from lockstep.cli.keys import period
+    from lockstep.certificate import keys, times
 
-    begin, end = period(YEARS)
-    signer = keys.Signer(OWN_KEY, "lockstep", keys.raw(key.public_key()), ("producer",), begin, end)
-    policy = keys.policy([signer], [predicate_type("hunt")], version=1, expires=end)
+    policy = keys.sole_policy(key.public_key(), OWN_KEY, "lockstep", times.period(YEARS))
     if old.is_file():
         before = json.loads(old.read_bytes())
         kinds = {rule["predicateType"] for rule in policy["rules"]}
@@ -120,15 +114,16 @@ def _policy(old: Path, key: Any) -> dict[str, Any]:
     return policy
 
 
-def _verify_all(folder: Path, layouts: Path) -> None:
+def _verify_all(folder: Path) -> None:
     from lockstep.certificate.verifier import verify
     from lockstep.errors import LockstepError
+    from lockstep.layouts.declaration import layouts_root
 
     files = sorted(folder.glob("*.cert.json"))
     # What the user remembers of this policy is no matter of a draft.
     with tempfile.TemporaryDirectory() as state:
         options = ["--trust", str(folder / "trust.json"), "--state", state]
-        results = verify(files, *options, "--evidence", str(layouts)).results
+        results = verify(files, *options, "--evidence", str(layouts_root())).results
     for result in results:
         if result["exit"] != 0:
             raise LockstepError(

@@ -107,10 +107,9 @@ def verified(
     """
     import tempfile
 
-    from lockstep.certificate import keys, lcj
-    from lockstep.certificate.statement import predicate_type
+    from lockstep.certificate import keys, lcj, times
     from lockstep.certificate.verifier import verify
-    from lockstep.cli.keys import period
+    from lockstep.cli.keys import YEARS
 
     with tempfile.TemporaryDirectory() as scratch:
         evidence = Path(scratch, "evidence")
@@ -120,10 +119,8 @@ def verified(
             place.write_bytes(layouts.files[name].read_bytes())
         options = ["--evidence", str(evidence)]
         if trust is None:
-            begin, end = period()
-            public = keys.raw(key.public_key())
-            signer = keys.Signer("signer", "signer", public, ("producer",), begin, end)
-            policy = keys.policy([signer], [predicate_type("hunt")], version=1, expires=end)
+            span = times.period(YEARS)
+            policy = keys.sole_policy(key.public_key(), "signer", "signer", span)
             alone = Path(scratch, "trust.json")
             alone.write_bytes(lcj.encode(policy))
             options += ["--state", scratch]

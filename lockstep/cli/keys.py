@@ -8,8 +8,6 @@ import typer
 
 from lockstep.cli.tables import printable
 
-KINDS = ("hunt",)
-"""Claim kinds that a new policy lets its key sign."""
 YEARS = 2
 """How long a new key and policy hold."""
 
@@ -30,8 +28,7 @@ def register(app: typer.Typer) -> None:
 
         Example: lockstep keys init --owner alice
         """
-        from lockstep.certificate import keys, lcj
-        from lockstep.certificate.statement import predicate_type
+        from lockstep.certificate import keys, lcj, times
         from lockstep.certificate.write import write_file
         from lockstep.cli import say
         from lockstep.errors import LockstepError
@@ -42,14 +39,12 @@ def register(app: typer.Typer) -> None:
             hint = "Add the new key to that policy by hand, or name another folder with --dir."
             raise LockstepError("USAGE", str(trust), "no policy yet", "a file", hint)
         key = keys.new_key_file(place / "key.pem")
-        now, end = period()
-        signer = keys.Signer("default", owner, keys.raw(key.public_key()), ("producer",), now, end)
-        kinds = [predicate_type(kind) for kind in KINDS]
-        write_file(trust, lcj.encode(keys.policy([signer], kinds, version=1, expires=end)))
+        span = times.period(YEARS)
+        write_file(trust, lcj.encode(keys.sole_policy(key.public_key(), "default", owner, span)))
         say(f"key     {place / 'key.pem'} (mode 0600; keep it secret)")
-        say(f"policy  {trust} (valid to {end})")
+        say(f"policy  {trust} (valid to {span[1]})")
         say(f"key id  {keys.key_id(key.public_key())}")
-        say(f"public  {signer.public.hex()}")
+        say(f"public  {keys.raw(key.public_key()).hex()}")
         say("Give the public key to those who are to trust your certificates, by a way they trust.")
 
     @group.command()
@@ -115,13 +110,3 @@ def _policy(path: Path) -> dict[str, Any]:
         got = f"{type(fault).__name__}: {fault}"
         raise LockstepError("POLICY_INVALID", str(path), "a policy", got) from None
     return dict(policy)
-
-
-def period(years: int = YEARS) -> tuple[str, str]:
-    """Give the present second and the same moment some years later, as TIME-1 writes them."""
-    from datetime import UTC, datetime, timedelta
-
-    from lockstep.certificate.times import written
-
-    now = datetime.now(UTC)
-    return written(now), written(now + timedelta(days=365 * years))

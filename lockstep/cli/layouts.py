@@ -58,6 +58,8 @@ def show(
 ) -> None:
     """Derive a layout at a geometry: shapes, strides, positions, padding, steps.
 
+    Sizes that are not given are those of the set engines.
+
     Example: lockstep layouts show vllm/vllm-lbnhc --tokens 40 --kv-heads 2 --head-dim 8
     """
     from lockstep.cli import say
@@ -100,6 +102,8 @@ def recipe(
     dtype: str | None = DTYPE,
 ) -> None:
     """Give the steps that turn one layout's tensors into another's, and the words for them.
+
+    Sizes that are not given are those of the set engines.
 
     Example: lockstep layouts recipe llamacpp-no-flash hf-dynamic --tokens 40
     """

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lockstep.cli.tables import printable
+
 if TYPE_CHECKING:
     from lockstep.vectors.score import Score
+
+SHOWN_CHARACTERS = 200
+"""The longest text of an implementation that is printed."""
 
 _group = typer.Typer(no_args_is_help=True, help="Conformance vectors.")
 
@@ -96,13 +101,16 @@ def _as_json(result: "Score") -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
-def _tell(result: "Score") -> None:
-    from lockstep.vectors.printable import printable
+def _shown(text: str) -> str:
+    """Escape what an implementation wrote [OUT-4], and cut what is long."""
+    return printable(text[:SHOWN_CHARACTERS]) + ("..." if len(text) > SHOWN_CHARACTERS else "")
 
+
+def _tell(result: "Score") -> None:
     for outcome in result.outcomes:
         if outcome.state == "failed":
             typer.echo(f"FAILED {outcome.id} breaks {outcome.rule}")
-            typer.echo(f"  expected {printable(outcome.expected)}, got {printable(outcome.got)}")
+            typer.echo(f"  expected {_shown(outcome.expected)}, got {_shown(outcome.got)}")
             typer.echo(f"  {outcome.hint}")
     for outcome in result.outcomes:
         if outcome.state == "skipped":

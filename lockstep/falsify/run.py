@@ -81,9 +81,10 @@ def trials(forge: Forge) -> list[Trial]:
 def _require_rows(predicate: dict[str, Any]) -> None:
     verdicts = {row["verdict"] for row in predicate["rows"]}
     if not verdicts & set(content.EXACT):
-        raise LockstepError("H6_HUNT_FOUND_NOTHING", "/rows", "an exact row to falsify")
+        raise LockstepError("H6_HUNT_FOUND_NOTHING", "/rows", "an exact row", "none")
     if "REFUSED" not in verdicts:
-        raise LockstepError("H14_NO_FRONTIER", "/rows", "a REFUSED row to falsify")
+        hint = "Add a layout to the set that cannot convert into the anchor."
+        raise LockstepError("H14_NO_FRONTIER", "/rows", "a REFUSED row", "none", hint)
 
 
 def _actual(answers: dict[str, Answer], name: str) -> str:

@@ -27,9 +27,9 @@ from lockstep.hunt.probe import element_widths, pair_is_bijective, probe
 from lockstep.hunt.reference import choose_models
 from lockstep.hunt.transfer import Bench, Model, gather_agrees, observe
 from lockstep.layouts.frontier import frontier_code
-from lockstep.layouts.geometry import Geometry, limit
+from lockstep.layouts.geometry import SCALE_GROUP, Geometry, limit
 from lockstep.layouts.realise import realise
-from lockstep.layouts.sets import LayoutSet
+from lockstep.layouts.sets import LayoutSet, check_latent
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many of it are done, and how many there are."""
@@ -115,19 +115,11 @@ def hunt(
 
 def _refuse_impossible(layout_set: LayoutSet, geometry: Geometry) -> None:
     """Refuse a geometry at which the set cannot be hunted at all."""
-    latent = any(layout.holds_latent for layout in layout_set.layouts.values())
-    for name in ("latent_dim", "rope_dim"):
-        if getattr(geometry, name) and not latent:
-            raise LockstepError(
-                "BAD_VALUE",
-                f"/geometry/{name}",
-                0,
-                getattr(geometry, name),
-                f"No layout of the set {layout_set.name} holds a latent tensor; leave it out.",
-            )
+    check_latent(geometry, layout_set.layouts)
     sizes = (
         2 * geometry.tokens * geometry.kv_heads * geometry.head_dim,
-        geometry.tokens * (geometry.latent_dim + geometry.latent_dim // 128 + geometry.rope_dim),
+        geometry.tokens
+        * (geometry.latent_dim + geometry.latent_dim // SCALE_GROUP + geometry.rope_dim),
     )
     if max(sizes) > limit("canonical_elements"):
         raise LockstepError(

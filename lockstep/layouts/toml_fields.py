@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,9 @@ class Fields:
         self._known.append(key)
         if key not in self._left:
             if default is None:
-                raise LockstepError(
-                    "MISSING_FIELD", self.place(key), kind.__name__, hint=f"Add `{key}`."
-                )
+                near = get_close_matches(key, self._left, 1)
+                hint = f"Rename `{near[0]}`." if near else f"Add `{key}`."
+                raise LockstepError("MISSING_FIELD", self.place(key), kind.__name__, hint=hint)
             return default
         value = self._left.pop(key)
         # TOML's booleans are Python ints too.

@@ -87,6 +87,7 @@ def test_an_edited_certificate_is_shown_as_not_verified(shell: Shell) -> None:
         (("hunt", "--tokens", "many"), 2, "--tokens"),
         (("hunt", "-o", "no/such/folder/x.cert.json"), 2, "no folder"),
         (("hunt", "-o", "."), 2, "is a folder"),
+        (("hunt", "--issued-at", "9999-01-01T00:00:00Z"), 2, "--issued-at"),
         (("hunt", "--trust", "no-such-policy"), 2, "no file"),
         (("bench-verify", "--runs", "0"), 2, "--runs"),
         (("bench-verify", "--evidence", "no-such-folder"), 2, "no file"),

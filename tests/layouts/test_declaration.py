@@ -137,3 +137,13 @@ def test_impossible_geometries_are_refused(
     """[LAY-1, LAY-4]"""
     with pytest.raises(LockstepError, match="BAD_VALUE"):
         Geometry(*sizes)
+
+
+def test_a_misspelt_key_is_named_where_the_right_one_is_missed(
+    catalogue: Path, tmp_path: Path
+) -> None:
+    text = (catalogue / "seed-004" / "sglang.toml").read_text(encoding="utf-8")
+    (tmp_path / "one.toml").write_text(text.replace("quantisation", "quantization"), "utf-8")
+    with pytest.raises(LockstepError, match="Rename `quantization`") as caught:
+        load(tmp_path / "one.toml")
+    assert caught.value.code == "MISSING_FIELD"
