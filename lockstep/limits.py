@@ -36,3 +36,6 @@ MUTANT_MEMORY_BYTES = 512 << 20
 
 FUZZ_FAILURES = 100
 """Failures of a campaign that are kept whole; one defect shows in many mutants."""
+
+SOLVER_MILLISECONDS = 60_000
+"""The longest that a solver may take over one query; those that are asked take milliseconds."""

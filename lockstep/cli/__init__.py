@@ -26,6 +26,7 @@ EXTRAS = {
     "typer": "hunt",
     "rich": "hunt",
     "z3": "proofs",
+    "cvc5": "proofs",
     "torch": "engine",
     "httpx": "certify",
 }
@@ -88,7 +89,7 @@ def say(text: object = "") -> None:
 def fail(fault: LockstepError) -> int:
     """Tell a refusal: what happened, where, and what to do. Gives the exit status."""
     print(f"lockstep: {fault}", file=sys.stderr, flush=True)
-    return {"USAGE": 2, "FILE_UNREADABLE": 2, "INTERNAL": 4}.get(fault.code, 3)
+    return {"USAGE": 2, "FILE_UNREADABLE": 2, "SOLVER_MISSING": 2, "INTERNAL": 4}.get(fault.code, 3)
 
 
 def main() -> int:

@@ -1,0 +1,1 @@
+"""Proofs by SMT: queries as texts, two solvers that both answer each, layouts at real sizes."""
