@@ -30,6 +30,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "policy": {"policy": "policy", **_TIMED},
     "admit": {"policy": "policy", "signers": ["ann"], "subject": None, **_TIMED},
     "statement": {"subject": None},
+    "verdict": {"frontier_code": None},
     "certificate": {
         "policy": "policy", "signers": ["ann"], "subject": None, "evidence": None, **_TIMED,
     },
@@ -210,6 +211,8 @@ def render(
         case "ed25519" | "keyid":
             names = [name for name in ("public", "message", "signature") if name in root]
             inputs = {name: renderer.given(name) for name in names}
+        case "verdict":
+            inputs = {name: root[name] for name in ("frontier_code", "observations")}
         case "policy":
             inputs = {"policy": renderer.policy()}
         case "pae" | "statement":

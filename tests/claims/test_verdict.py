@@ -6,6 +6,7 @@ import pytest
 
 from lockstep.claims import verdict as subject
 from lockstep.claims.verdict import ORDER, verdict, weakening_never_raises
+from lockstep.vectors import build, score
 
 VALUES = (True, False, None)
 
@@ -36,6 +37,17 @@ def test_the_guard_on_weakening_notices_a_rule_that_rewards_not_looking(
 
     monkeypatch.setattr(subject, "verdict", lenient)
     assert not weakening_never_raises()
+
+
+def test_the_table_of_the_conformance_vectors() -> None:
+    vectors = score.load(build.folder(), ["verdict"])
+    assert len(vectors) > 81
+    for vector in vectors:
+        given = vector["input"]
+        assert (
+            verdict(given["frontier_code"], *given["observations"])
+            == vector["expect"]["value"]["verdict"]
+        ), vector["id"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,9 @@ def test_each_area_has_valid_and_refused_vectors(held):
     for area in cases.AREAS:
         codes = Counter(v["expect"]["code"] for v in held.vectors if v["area"] == area)
         assert codes["OK"] >= 2
-        assert sum(codes.values()) - codes["OK"] >= 20
+        # A verdict is judged, never refused; its area is a table instead.
+        refusals = 0 if area == "verdict" else 20
+        assert sum(codes.values()) - codes["OK"] >= refusals
 
 
 def test_the_manifest_counts_and_digests(held):
@@ -45,6 +48,14 @@ def test_the_manifest_counts_and_digests(held):
     assert manifest["vectors"] == len(held.vectors)
     assert manifest["by_code"] == Counter(v["expect"]["code"] for v in held.vectors)
     assert manifest["by_area"] == Counter(v["area"] for v in held.vectors)
+
+
+def test_every_assignment_of_observations_has_its_verdict(held):
+    tables = [v["input"] for v in held.vectors if v["op"] == "verdict"]
+    without_code = [tuple(i["observations"]) for i in tables if i["frontier_code"] is None]
+    assert sorted(without_code, key=str) == sorted(product((True, False, None), repeat=4), key=str)
+    codes = {i["frontier_code"] for i in tables} - {None}
+    assert codes == set(spec.load("hunt.json")["frontier_codes"])
 
 
 def test_a_refused_vector_has_a_parent_whose_digest_it_carries(held):

@@ -188,6 +188,24 @@ def takes_null_for_false(patch):
     )
 
 
+def takes_null_for_true(patch):
+    fold = hunt_rows.fold
+    patch.setattr(
+        hunt_rows,
+        "fold",
+        lambda frontier, seen: fold(frontier, {name: seen[name] is not False for name in seen}),
+    )
+
+
+def looks_before_the_frontier(patch):
+    fold = hunt_rows.fold
+    patch.setattr(
+        hunt_rows,
+        "fold",
+        lambda frontier, seen: fold(None, seen) if True in seen.values() else fold(frontier, seen),
+    )
+
+
 def trusts_bijections(patch):
     patch.setattr(hunt, "check_declaration", lambda *_: None)
     patch.setattr(layout_form, "check_declaration", lambda *_: None)
@@ -226,6 +244,8 @@ ZOO = {
     trusts_counts: "counts-trusting",
     trusts_verdicts: "verdict-trusting",
     takes_null_for_false: "absent-null",
+    takes_null_for_true: "absent-null",
+    looks_before_the_frontier: "frontier-last",
     trusts_bijections: "bijection-trusting",
     trusts_foils: "foil-trusting",
     reads_no_floors: "floor-trusting",

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from lockstep_verify import lcj, limits, trust
 from lockstep_verify.bytes import read_file
-from lockstep_verify.derive import Options
+from lockstep_verify.derive import Options, hunt_rows
 from lockstep_verify.ed25519 import (
     LOW_ORDER,
     key_id,
@@ -138,6 +138,11 @@ def _statement(request: Request) -> Values:
     return {}
 
 
+def _verdict(request: Request) -> Values:
+    observations = dict(zip(hunt_rows.OBSERVATIONS, request["observations"], strict=True))
+    return {"verdict": hunt_rows.fold(request["frontier_code"], observations)}
+
+
 def _certificate(request: Request) -> Result:
     policy = None if request["policy"] is None else _policy(request)
     with tempfile.TemporaryDirectory() as scratch:
@@ -161,6 +166,7 @@ OPS: dict[str, Operation] = {
     "policy": _judge_policy,
     "admit": _admit,
     "statement": _statement,
+    "verdict": _verdict,
     "certificate": _certificate,
 }
 """What each op of the protocol does: gives the answer's value, or raises."""

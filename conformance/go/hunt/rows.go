@@ -177,22 +177,29 @@ func (d *derivation) decode(r *row) (decoded, reference []int64, ok bool) {
 	return decoded, reference, decoded != nil && reference != nil
 }
 
-// fold is [HUNT-7].
 func (r *row) fold() string {
-	if r.frontier != "" {
-		return "REFUSED"
+	seen := make([]any, len(observationNames))
+	for i, name := range observationNames {
+		seen[i] = r.observation(name)
 	}
-	for _, name := range observationNames {
-		if r.observation(name) == nil {
-			return "UNPROVEN"
-		}
+	return Verdict(r.frontier, seen)
+}
+
+// Verdict is [HUNT-7]: seen holds true, false or nil, in the order of [HUNT-6]; an empty frontier
+// is none.
+func Verdict(frontier string, seen []any) string {
+	if len(seen) != len(observationNames) {
+		panic("a row has four observations")
 	}
+	forward, bytes, difference, tokens := seen[0], seen[1], seen[2], seen[3]
 	switch {
-	case r.observation("forward_reproduces_target") == false,
-		r.observation("roundtrip_diff_is_exactly_unread_padding") == false,
-		r.observation("tokens_identical") == false:
+	case frontier != "":
+		return "REFUSED"
+	case slices.Contains(seen, nil):
+		return "UNPROVEN"
+	case forward == false, difference == false, tokens == false:
 		return "NOT_EXACT"
-	case r.observation("roundtrip_byte_identical") == true:
+	case bytes == true:
 		return "EXACT_BYTE"
 	}
 	return "EXACT_TOKEN"

@@ -127,6 +127,10 @@ func runOp(verifier *verify.Verifier, request *lcj.Object) (*lcj.Object, error) 
 	case "statement":
 		_, err := verifier.Statement(input(request, "payload"), subjectDigest(request))
 		return nil, outcome(err)
+	case "verdict":
+		frontier, _ := request.Member("frontier_code").(string)
+		verdict := hunt.Verdict(frontier, request.List("observations"))
+		return lcj.NewObject().Set("verdict", verdict), nil
 	case "admit":
 		return judge(verifier, request, "envelope", verifier.Admit)
 	case "certificate":
