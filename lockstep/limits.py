@@ -39,3 +39,12 @@ FUZZ_FAILURES = 100
 
 SOLVER_MILLISECONDS = 60_000
 """The longest that a solver may take over one query; those that are asked take milliseconds."""
+
+LEAN_PROCESSES = 2
+"""Lean processes side by side; each takes a core and some hundred MB."""
+
+LEAN_SECONDS = 600
+"""The longest that one module, or Lake over all of them, may take."""
+
+OLEAN_BYTES = 1 << 29
+"""An .olean is read whole; those of the largest modules have some dozens of MiB."""
