@@ -13,7 +13,7 @@ from lockstep.errors import LockstepError
 if TYPE_CHECKING:
     import typer
 
-GROUPS = ("hunt", "demo", "show", "keys", "layouts", "vectors", "evidence", "fuzz", "bench")
+GROUPS = ("hunt", "demo", "show", "keys", "layouts", "vectors", "evidence", "fuzz", "bench", "lean")
 """Modules of this package, in the order in which help lists their commands."""
 
 EPILOG = (

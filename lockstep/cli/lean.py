@@ -1,0 +1,57 @@
+"""`lockstep lean`: build the lemmas and check what they rest on."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lockstep.cli import say
+
+if TYPE_CHECKING:
+    from lockstep.lean.build import Built
+
+_group = typer.Typer(no_args_is_help=True, help="Lean lemmas: build, check, generate.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command group to the command line."""
+    app.add_typer(_group, name="lean")
+
+
+@_group.command()
+def build(
+    modules: Annotated[
+        list[str] | None, typer.Argument(metavar="[MODULE]...", help="None for all.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for objects, else Lake's.")
+    ] = None,
+    incremental: Annotated[
+        bool, typer.Option("--incremental", "-i", help="Keep what is still as recorded.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Lean processes side by side.")] = 2,
+) -> None:
+    """Build modules with what they import; from nothing unless told otherwise.
+
+    Example: lockstep lean build -i -o /tmp/objects Lockstep.Arith
+    """
+    from lockstep.lean import build as builder
+
+    builder.build(
+        modules or [], output=output, incremental=incremental, jobs=jobs, tell=_tell_built
+    )
+
+
+def _tell_built(built: "Built") -> None:
+    time = "kept" if built.seconds is None else f"{built.seconds:.2f} s"
+    say(f"  {built.name:44} {time}")
+
+
+@_group.command()
+def toolchain() -> None:
+    """Say which Lean checks the lemmas, and by which bytes it is known."""
+    from lockstep.lean import toolchain as finder
+
+    found = finder.find()
+    say(f"Lean {found.version}, commit {found.commit}, from {found.builder}")
+    say(f"{found.library} has SHA-256 {found.library_sha256}")
