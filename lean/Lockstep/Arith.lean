@@ -301,3 +301,14 @@ theorem mul_add_lt {q r n d : Nat} (hq : q < n) (hr : r < d) : q * d + r < n * d
   rw [succ_mul] at a
   exact lt_of_lt_of_le (add_lt_add_left (q * d) hr) a
 end Nat
+
+theorem if_pos {c : Prop} [d : Decidable c] {α : Sort u} {a b : α} (h : c) :
+    (if c then a else b) = a :=
+  match d with
+  | isTrue _ => rfl
+  | isFalse k => (k h).elim
+theorem if_neg {c : Prop} [d : Decidable c] {α : Sort u} {a b : α} (h : ¬ c) :
+    (if c then a else b) = b :=
+  match d with
+  | isTrue k => (h k).elim
+  | isFalse _ => rfl
