@@ -312,3 +312,86 @@ theorem if_neg {c : Prop} [d : Decidable c] {α : Sort u} {a b : α} (h : ¬ c) 
   match d with
   | isTrue k => (h k).elim
   | isFalse _ => rfl
+
+namespace Nat
+theorem not_le_of_lt {a b : Nat} (h : a < b) (k : b ≤ a) : False :=
+  lt_irrefl a (lt_of_lt_of_le h k)
+theorem pos_of_ne_zero {n : Nat} (h : n ≠ 0) : 0 < n := by
+  cases n with
+  | zero => exact (h rfl).elim
+  | succ n => exact zero_lt_succ n
+theorem mul_lt_mul_right {a b c : Nat} (positive : 0 < c) (h : a < b) : a * c < b * c := by
+  have le : (a + 1) * c ≤ b * c := mul_le_mul_right c h
+  rw [succ_mul] at le
+  exact lt_of_lt_of_le (add_lt_add_left (a * c) positive) le
+theorem mul_lt_mul_left {a b c : Nat} (positive : 0 < c) (h : a < b) : c * a < c * b := by
+  rw [mul_comm c a, mul_comm c b]
+  exact mul_lt_mul_right positive h
+theorem mul_right_cancel {a b c : Nat} (positive : 0 < c) (h : a * c = b * c) : a = b := by
+  match lt_or_ge a b with
+  | .inl less => exact (not_le_of_lt (mul_lt_mul_right positive less) (h ▸ le_refl _)).elim
+  | .inr ge =>
+    match lt_or_eq_of_le ge with
+    | .inl less => exact (not_le_of_lt (mul_lt_mul_right positive less) (h ▸ le_refl _)).elim
+    | .inr same => exact same.symm
+theorem mul_left_cancel {a b c : Nat} (positive : 0 < c) (h : c * a = c * b) : a = b := by
+  rw [mul_comm c a, mul_comm c b] at h
+  exact mul_right_cancel positive h
+theorem sub_zero (n : Nat) : n - 0 = n := rfl
+theorem zero_sub (n : Nat) : 0 - n = 0 := by
+  induction n with
+  | zero => rfl
+  | succ n ih =>
+    show pred (0 - n) = 0
+    rw [ih]; rfl
+theorem succ_sub_succ (n m : Nat) : (n + 1) - (m + 1) = n - m := by
+  induction m with
+  | zero => rfl
+  | succ m ih =>
+    show pred ((n + 1) - (m + 1)) = pred (n - m)
+    rw [ih]
+theorem add_sub_cancel (n m : Nat) : n + m - m = n := by
+  induction m with
+  | zero => rfl
+  | succ m ih =>
+    show (n + m + 1) - (m + 1) = n
+    rw [succ_sub_succ, ih]
+theorem sub_add_cancel {n m : Nat} (h : m ≤ n) : n - m + m = n := by
+  induction m generalizing n with
+  | zero => rfl
+  | succ m ih =>
+    cases n with
+    | zero => exact (not_succ_le_zero m h).elim
+    | succ n =>
+      show (n + 1) - (m + 1) + m + 1 = n + 1
+      rw [succ_sub_succ, ih (le_of_succ_le_succ h)]
+theorem sub_le (n m : Nat) : n - m ≤ n := by
+  induction m with
+  | zero => exact le_refl n
+  | succ m ih =>
+    have lower : ∀ k, pred k ≤ k := fun k => by
+      cases k with
+      | zero => exact le_refl 0
+      | succ k => exact le_succ k
+    exact le_trans (lower (n - m)) ih
+theorem mod_eq_of_lt {n d : Nat} (h : n < d) : n % d = n := by
+  have e := (div_mod_unique (q := 0) h).right
+  rw [zero_mul, zero_add] at e
+  exact e
+theorem div_eq_of_lt {n d : Nat} (h : n < d) : n / d = 0 := by
+  have e := (div_mod_unique (q := 0) h).left
+  rw [zero_mul, zero_add] at e
+  exact e
+theorem div_mul_le (n d : Nat) : n / d * d ≤ n := by
+  have le := le_add_right (n / d * d) (n % d)
+  rw [div_add_mod] at le
+  exact le
+theorem le_of_add_le_add_left {a b : Nat} (c : Nat) (h : c + a ≤ c + b) : a ≤ b := by
+  match lt_or_ge b a with
+  | .inl less => exact (not_le_of_lt (add_lt_add_left c less) h).elim
+  | .inr le => exact le
+theorem add_le_add {a b c d : Nat} (h : a ≤ b) (k : c ≤ d) : a + c ≤ b + d := by
+  apply le_trans (add_le_add_left a k)
+  rw [add_comm a d, add_comm b d]
+  exact add_le_add_left d h
+end Nat
