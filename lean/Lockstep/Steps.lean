@@ -1,4 +1,5 @@
 prelude
+import Lockstep.Compose
 import Lockstep.Index
 /-! Layouts as lists of steps on arrays [LAY-20].
 
@@ -42,21 +43,7 @@ inductive Step where
   | swap (array : Nat)
   | join (array axis n m : Nat)
 
-/-! ### optional values and lists -/
-
-/-- `f` of the value, where there is one. -/
-def mapSome {α : Type u} {β : Type v} (f : α → β) : Option α → Option β
-  | none => none
-  | some a => some (f a)
-
-/-- The optional `f` of the value, where there is one. -/
-def andThen {α : Type u} {β : Type v} (o : Option α) (f : α → Option β) : Option β :=
-  match o with
-  | none => none
-  | some a => f a
-
-/-- `o` where the condition holds, nothing elsewhere. -/
-def guardSome {α : Type u} (c : Bool) (o : Option α) : Option α := cond c o none
+/-! ### lists of numbers -/
 
 /-- Whether two lists of numbers are the same, by computation. -/
 def beqList : List Nat → List Nat → Bool
