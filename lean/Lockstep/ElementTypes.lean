@@ -1,7 +1,7 @@
 prelude
 import Lockstep.Frontier
-/-! What casting to an eight-bit float loses: `fp8_e4m3` of float16, as lockstep/hunt/element_types.py
-and [LAY-22] have it, on bit patterns. -/
+/-! What casting to an eight-bit float loses: `fp8_e4m3` of float16, on bit patterns, as
+[LAY-22] and lockstep/hunt/element_types.py have it. -/
 set_option linter.all false
 set_option genSizeOf false
 noncomputable section
