@@ -57,13 +57,20 @@ def beqShapes : List (List Nat) → List (List Nat) → Bool
   | a :: l, b :: m => cond (beqList a b) (beqShapes l m) false
   | _, _ => false
 
+/-- `a` behind the first entry of a list, alone where there is none. -/
+def putSecond (a : Nat) : List Nat → List Nat
+  | [] => a :: []
+  | b :: l => b :: a :: l
+
 /-- The last entry moved to the front. -/
 def lastFirst : List Nat → List Nat
   | [] => []
-  | a :: l =>
-    match lastFirst l with
-    | [] => a :: []
-    | b :: m => b :: a :: m
+  | a :: l => putSecond a (lastFirst l)
+
+/-- The list, where `n` is its first entry. -/
+def headed (n : Nat) : List Nat → Option (List Nat)
+  | [] => none
+  | a :: l => guardSome (Nat.beq a n) (some (a :: l))
 
 /-! ### moves at the first axis -/
 
@@ -75,10 +82,7 @@ def Move.apply : Move → List Nat → Option (List Nat)
   | .merge p q, a :: b :: s =>
     guardSome (and (Nat.beq a p) (Nat.beq b q)) (some (Nat.mul p q :: s))
   | .exchange, a :: b :: s => some (b :: a :: s)
-  | .replicate n, a :: s =>
-    match lastFirst (a :: s) with
-    | [] => none
-    | b :: t => guardSome (Nat.beq b n) (some (b :: t))
+  | .replicate n, s => headed n (lastFirst s)
   | _, _ => none
 
 /-- Where a move takes an index. -/
