@@ -235,7 +235,8 @@ theorem Move.moves (move : Move) {s t : List Nat} (h : move.apply s = some t) :
 
 /-- A move leaves the coordinates before its axis alone. -/
 theorem Moves.behind {s t : List Nat} {f : List Nat → List Nat}
-    {g : List Nat → Option (List Nat)} (k d : Nat) (p : Moves s t (underAxis f k) (underAxisSome g k)) :
+    {g : List Nat → Option (List Nat)} (k d : Nat)
+    (p : Moves s t (underAxis f k) (underAxisSome g k)) :
     Moves (d :: s) (d :: t) (underAxis f (k + 1)) (underAxisSome g (k + 1)) where
   bounds := fun i b =>
     match i, b with
