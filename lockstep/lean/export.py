@@ -18,6 +18,10 @@ FORMAT = "3.1.0"
 """The version of the format, as lean4export's `format_ndjson.md` numbers it."""
 
 
+_PIECE_DIGITS = 4000
+_PIECE = 10**_PIECE_DIGITS
+
+
 def export(environment: Environment, names: list[Name]) -> bytes:
     """Write some constants and all that they rest on, one JSON object a line.
 
@@ -33,6 +37,15 @@ def export(environment: Environment, names: list[Name]) -> bytes:
 
 def _order(name: Name) -> list[tuple[bool, str | int]]:
     return [(isinstance(part, int), part) for part in name]
+
+
+def numeral(value: int) -> str:
+    """Write a natural number of any size in decimal; Python's own writer has a bound of its own."""
+    pieces = []
+    while value >= _PIECE:
+        value, piece = divmod(value, _PIECE)
+        pieces.append(f"{piece:0{_PIECE_DIGITS}}")
+    return str(value) + "".join(reversed(pieces))
 
 
 class _Writer:
@@ -127,7 +140,7 @@ class _Writer:
                 named = {"name": self.name(rest[0]), "nondep": False}
                 return "letE", {**named, "body": body, "type": type_, "value": value}
             case "nat":
-                return "natVal", str(rest[0])
+                return "natVal", numeral(rest[0])
             case "str":
                 return "strVal", rest[0]
         return kind, {"idx": rest[1], "struct": below[0], "typeName": self.name(rest[0])}

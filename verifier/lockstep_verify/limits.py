@@ -53,3 +53,24 @@ LAYOUT_SOURCE_BYTES = 1 << 14
 
 LAYOUT_SOURCE_DOTS = 32
 """Dots in one line of it; names of thousands of steps cost seconds to read."""
+
+EXPORT_BYTES = 256 * MIB
+"""An export of all lemmas has some dozens; it is read line by line but held whole."""
+
+EXPORT_LINES = 4_000_000
+"""A line is a name, level, term or declaration, and costs some hundreds of bytes of memory."""
+
+EXPORT_LINE_BYTES = 32 * MIB
+"""The longest lines are literals of packed tables and groups of many constructors."""
+
+EXPORT_DEPTH = 100_000
+"""Terms and levels within one another; lists that are written out nest by element."""
+
+EXPORT_NAME_PARTS = 64
+"""Components of a name."""
+
+EXPORT_COUNT = (1 << 32) - 1
+"""Indices, sizes and heights, which Lean keeps in 32 bits or bounds by what fits in memory."""
+
+EXPORT_DIGITS = 200_000
+"""Digits of a numeral; a packed table of 12,544 positions has some 60,000."""
