@@ -31,7 +31,7 @@ from lockstep.lean.toolchain import Toolchain
 
 OPTIONS = ("-j1", "-DwarningAsError=true")
 OBJECT_SUFFIXES = (".olean", ".ilean", ".built.json", ".part")
-ROOT_MODULE = "Lockstep"
+ACCEPTED = "neither error nor warning"
 
 
 @dataclass(frozen=True)
@@ -251,9 +251,8 @@ def _compile(workspace: _Workspace, module: Module, done: Mapping[str, Built]) -
     status, said = _run(command, {"LEAN_PATH": str(workspace.output)})
     if status != 0:
         part.unlink(missing_ok=True)
-        raise LockstepError(
-            "LEAN_BUILD_FAILED", module.name, got=said.replace(f"{workspace.source}/", "") or status
-        )
+        said = said.replace(f"{workspace.source}/", "") or f"exit status {status}"
+        raise LockstepError("LEAN_BUILD_FAILED", module.name, ACCEPTED, f"\n{said}\n")
     os.replace(part, target)
     imports = {name: done[name].sha256 for name in module.imports}
     record = _record(workspace, module.name, imports)
@@ -274,7 +273,7 @@ def _lake(
     targets = [f"+{name}" for name in wanted]
     status, said = _run([workspace.lean.lake, "build", *targets], {})
     if status != 0:
-        raise LockstepError("LEAN_BUILD_FAILED", "lake build", got=said)
+        raise LockstepError("LEAN_BUILD_FAILED", "lake build", ACCEPTED, f"\n{said}\n")
     return [Built(module.name, None, _digest(workspace.object(module.name))) for module in modules]
 
 

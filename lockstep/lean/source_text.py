@@ -53,15 +53,29 @@ class Header:
     imports: tuple[str, ...]
 
 
+# Lean joins some more letters to words. Apart from a word they can only show more of it, so that
+# this stays on the safe side; λ, Π and Σ begin a token of their own.
+GREEK = "\u0391-\u039f\u03a1-\u03a2\u03a4-\u03a9\u03b1-\u03ba\u03bc-\u03c9"
+LETTER = rf"A-Za-z_{GREEK}\u2100-\u214f"
+WORD = re.compile(
+    rf"(?:[{LETTER}]|«[^«»\n]+»)(?:[{LETTER}0-9'!?₀-₉]|«[^«»\n]+»|\.(?=[{LETTER}«]))*"
+)
 PART = re.compile(r"«[^»]*»|[^.«»]+")
-# Lean's letters are more than these; a letter not meant here joins no word that matters, since
-# every word with a meaning of its own is ASCII.
-WORD = re.compile(r"(?:[^\W\d]|«[^»\n]*»)(?:[\w'!?]|«[^»\n]*»|\.(?=[^\W\d]|«))*")
-NUMBER = re.compile(r"\d[\w]*(?:\.\d+)?")
+SPACE = re.compile(r"\s+")
+NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|[0-9]+")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 RAW_STRING = re.compile(r'r(#*)".*?"\1', re.DOTALL)
 CHARACTER = re.compile(r"'(?:[^\\'\n]|\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.))'")
 COMMENT_EDGE = re.compile(r"/-|-/")
+PATTERNS = (
+    (Kind.STRING, RAW_STRING),
+    (Kind.WORD, WORD),
+    (Kind.NUMBER, NUMBER),
+    (Kind.STRING, STRING),
+    (Kind.CHARACTER, CHARACTER),
+)
+ALONE = frozenset("()[]{}⟨⟩,;")
+"""Symbols that are part of no longer token."""
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -70,43 +84,40 @@ def tokens(text: str) -> Iterator[Token]:
     What never ends, such as a comment without `-/`, is one ambiguous token to the end.
     """
     position, line, start = 0, 1, 0
+    joined = False
     while position < len(text):
-        if text[position].isspace():
-            if text[position] == "\n":
-                line, start = line + 1, position + 1
-            position += 1
-            continue
-        kind, end = _token(text, position)
-        yield Token(kind, text[position:end], line, position - start + 1)
+        if space := SPACE.match(text, position):
+            kind, end = None, space.end()
+        else:
+            kind, end = _token(text, position, joined)
+            yield Token(kind, text[position:end], line, position - start + 1)
+        joined = kind is Kind.SYMBOL and text[position] not in ALONE
         if breaks := text.count("\n", position, end):
             line, start = line + breaks, text.rindex("\n", position, end) + 1
         position = end
 
 
-def _token(text: str, at: int) -> tuple[Kind, int]:
-    """Give the kind and the end of the token that begins at `at`."""
-    if text.startswith("--", at):
-        end = text.find("\n", at)
-        return Kind.COMMENT, len(text) if end < 0 else end
-    if text.startswith("/-", at):
-        return _comment(text, at)
-    if match := RAW_STRING.match(text, at):
-        return Kind.STRING, match.end()
-    if match := WORD.match(text, at):
-        return Kind.WORD, match.end()
-    if match := NUMBER.match(text, at):
-        return Kind.NUMBER, match.end()
+def _token(text: str, at: int, joined: bool) -> tuple[Kind, int]:
+    """Give the kind and the end of the token at `at`; `joined` if a symbol stands right before."""
+    if text.startswith(("--", "/-"), at):
+        # To Lean the first of the two may end a token, such as `|-` or `//`.
+        if joined:
+            return Kind.AMBIGUOUS, at + 2
+        return _block(text, at) if text[at] == "/" else _line(text, at)
+    for kind, pattern in PATTERNS:
+        if match := pattern.match(text, at):
+            return kind, match.end()
     if text[at] == '"':
-        match = STRING.match(text, at)
-        return (Kind.STRING, match.end()) if match else (Kind.AMBIGUOUS, len(text))
-    if match := CHARACTER.match(text, at):
-        return Kind.CHARACTER, match.end()
-    if text[at] in "«»'":
-        return Kind.AMBIGUOUS, at + 1
-    return Kind.SYMBOL, at + 1
+        return Kind.AMBIGUOUS, len(text)
+    return Kind.AMBIGUOUS if text[at] in "«»'" else Kind.SYMBOL, at + 1
 
 
-def _comment(text: str, at: int) -> tuple[Kind, int]:
+def _line(text: str, at: int) -> tuple[Kind, int]:
+    end = text.find("\n", at)
+    return Kind.COMMENT, len(text) if end < 0 else end
+
+
+def _block(text: str, at: int) -> tuple[Kind, int]:
     """Give the end of a block comment; they nest, documentation too."""
     kind, position = Kind.COMMENT, at + 2
     if text.startswith(("/--", "/-!"), at):
@@ -124,11 +135,17 @@ def _comment(text: str, at: int) -> tuple[Kind, int]:
     return kind, position
 
 
+def code(text: str) -> Iterator[Token]:
+    """Give the tokens of a source without its comments."""
+    prose = {Kind.COMMENT, Kind.DOCUMENTATION}
+    return (token for token in tokens(text) if token.kind not in prose)
+
+
 def header(text: str) -> Header:
     """Read the words before the first that is neither `prelude` nor an import."""
     prelude = False
     imports: list[str] = []
-    words = (t for t in tokens(text) if t.kind not in {Kind.COMMENT, Kind.DOCUMENTATION})
+    words = code(text)
     for token in words:
         if token.text == "prelude" and not prelude and not imports:
             prelude = True
