@@ -234,11 +234,6 @@ theorem mod_lt (n : Nat) {d : Nat} (hd : 0 < d) : n % d < d := by
       | .inl k => exact k
       | .inr k => exact (h k).elim
 
-/-! The kernel evaluates `add sub mul div mod beq ble` on literals by its own big-number code and
-never looks at the definitions.  These equations pin the definitions to the same functions. -/
-theorem add_spec (n m : Nat) : n + 0 = n ∧ n + succ m = succ (n + m) := ⟨rfl, rfl⟩
-theorem mul_spec (n m : Nat) : n * 0 = 0 ∧ n * succ m = n * m + n := ⟨rfl, rfl⟩
-theorem sub_spec (n m : Nat) : n - 0 = n ∧ n - succ m = pred (n - m) := ⟨rfl, rfl⟩
 theorem mod_zero (n : Nat) : n % 0 = n := by
   have h := div_add_mod n 0
   rw [mul_zero, zero_add] at h

@@ -56,3 +56,61 @@ def toolchain() -> None:
     found = finder.find()
     say(f"Lean {found.version}, commit {found.commit}, from {found.builder}")
     say(f"{found.library} has SHA-256 {found.library_sha256}")
+
+
+@_group.command()
+def check() -> None:
+    """Judge the sources, build all from nothing, and list what is proved and what it rests on.
+
+    Fails on any word, declaration or axiom that isn't allowed, and where spec/lemmas.json differs.
+    """
+    import time
+
+    from lockstep.lean import check as checker
+
+    began = time.monotonic()
+    checked = checker.check(tell=_tell_built)
+    for theorem in checked.theorems:
+        axioms = ", ".join(theorem["axioms"]) or "no axioms"
+        say(f"{theorem['name']}  {axioms}  {theorem['statement_sha256']}")
+    checker.require_registered(checked.theorems, checker.registered())
+    say(
+        f"{len(checked.theorems)} theorems as registered in spec/lemmas.json, "
+        f"{len(checked.modules)} modules, {checked.constants} constants, "
+        f"{time.monotonic() - began:.0f} s"
+    )
+    lean = checked.lean
+    say(
+        f"by Lean {lean.version} at {lean.commit[:12]} from {lean.builder}, "
+        f"library {lean.library_sha256}"
+    )
+
+
+@_group.command()
+def gate() -> None:
+    """Judge the sources' words, without building.
+
+    Example: lockstep lean gate
+    """
+    from lockstep.lean import build as builder
+    from lockstep.lean import source_gate
+
+    say(f"{source_gate.check(builder.source_folder())} sources hold no word that is refused")
+
+
+@_group.command()
+def stubs(
+    check: Annotated[bool, typer.Option("--check", help="Compare instead of writing.")] = False,
+) -> None:
+    """Make Foundation/Syntax.lean and Show.lean from the library's symbols."""
+    from lockstep.certificate.write import write_file
+    from lockstep.lean import build as builder
+    from lockstep.lean import syntax_stubs
+    from lockstep.lean import toolchain as finder
+
+    source, library = builder.source_folder(), finder.find().library
+    if not check:
+        for name, text in syntax_stubs.files(library).items():
+            write_file(source / name, text.encode())
+    syntax_stubs.check(source, library)
+    say("the generated part of the foundation is what the library gives")

@@ -6,7 +6,7 @@ a few such words; which ones, and in which file, is written out in `FOUNDATION`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,7 @@ KEYWORDS = {
 }
 """Words that begin a command or a term; between « and » they're names like any other."""
 NAMES = {
-    **dict.fromkeys(("sorry", "sorryAx", "admit", "stop"), FALSE),
+    **dict.fromkeys(("sorry", "sorryAx"), FALSE),
     **dict.fromkeys(("skipKernelTC", "debug"), "Let the kernel check it."),
     **dict.fromkeys(
         ("native_decide", "reduceBool", "reduceNat", "ofReduceBool", "ofReduceNat"),
@@ -38,6 +38,8 @@ NAMES = {
     **dict.fromkeys(("trustCompiler", "extern", "implemented_by", "csimp"), CODE),
 }
 """Words refused anywhere in a name, however quoted."""
+TACTICS = frozenset({"admit", "stop"})
+"""Words refused where a tactic may begin; elsewhere they're names of events and the like."""
 OPTIONS = ("linter.", "genSizeOf", "maxRecDepth", "maxHeartbeats", "autoImplicit", "pp.")
 """Beginnings of options that change messages or bounds, not what is accepted."""
 ATTRIBUTES = frozenset(
@@ -105,17 +107,23 @@ def check(source: Path) -> int:
         LockstepError: LEAN_SOURCE_REFUSED, with all that was found.
     """
     paths = source_text.modules(source)
-    found = [
-        finding
-        for module, path in paths.items()
-        for finding in findings(
-            module, path.relative_to(source).as_posix(), path.read_text("utf-8")
-        )
-    ]
+    found = list(_unreached(source, paths.keys()))
+    for module, path in paths.items():
+        shown = path.relative_to(source).as_posix()
+        found += findings(module, shown, path.read_text("utf-8"))
     if found:
         lines = "".join(f"\n{finding}" for finding in found)
         raise LockstepError("LEAN_SOURCE_REFUSED", found[0].path, "none of these words", lines)
     return len(paths)
+
+
+def _unreached(source: Path, modules: Iterable[str]) -> Iterator[Finding]:
+    """Give the modules that the root module does not import, which Lake would not build."""
+    path = source / f"{ROOT}.lean"
+    imports = source_text.header(path.read_text("utf-8")).imports if path.is_file() else ()
+    for module in modules:
+        if module != ROOT and module not in imports:
+            yield Finding(path.name, 1, f"no import {module}", "Import every module here.")
 
 
 def findings(module: str, path: str, text: str) -> Iterator[Finding]:
@@ -182,10 +190,16 @@ def _refused(words: Sequence[Token], at: int) -> Iterator[tuple[str, str]]:
         for part in token.parts:
             if part in NAMES:
                 yield token.text, NAMES[part]
+        if token.text in TACTICS and _begins_tactic(words[at - 1], token):
+            yield token.text, FALSE
         if token.text == "set_option" and after:
             option = ".".join(after[0].parts)
             if not option.startswith(OPTIONS) and "debug" not in after[0].parts:
                 yield f"set_option {option}", f"Only options that begin so: {', '.join(OPTIONS)}"
+
+
+def _begins_tactic(before: Token, token: Token) -> bool:
+    return before.line < token.line or before.text in {"by", ";", "·", ">"}
 
 
 def _attributes(words: Sequence[Token], at: int) -> Iterator[tuple[str, str]]:
