@@ -78,4 +78,9 @@ theorem div_mod_spec (n d : Nat) :
   have below : n % (d + 1) ≤ d := le_of_succ_le_succ (mod_lt n (zero_lt_succ d))
   exact ⟨d - n % (d + 1), (add_comm (n % (d + 1)) (d - n % (d + 1))).trans (sub_add_cancel below)⟩
 
+/-- A power multiplies once for each unit of its exponent. -/
+theorem pow_spec (n m : Nat) :
+    Nat.pow n .zero = .succ .zero ∧ Nat.pow n (.succ m) = Nat.mul (Nat.pow n m) n :=
+  ⟨rfl, rfl⟩
+
 end Nat

@@ -390,3 +390,8 @@ theorem add_le_add {a b c d : Nat} (h : a ≤ b) (k : c ≤ d) : a + c ≤ b + d
   rw [add_comm a d, add_comm b d]
   exact add_le_add_left d h
 end Nat
+
+/-- `m` multiplied with itself `n` times. -/
+protected def Nat.pow (m : Nat) : Nat → Nat
+  | .zero => 1
+  | .succ n => Nat.mul (Nat.pow m n) m
