@@ -31,7 +31,8 @@ structure Sound (c : Pool) (q : Request) : Prop where
   byState : ByState c.slots q q.state
 
 /-- What holds of the machine: each request is sound; references match holders; no table holds a
-block twice; a block that is not cached has at most one holder; a cached block of a table is full. -/
+block twice; a block that is not cached has at most one holder; a cached block of a table is
+full. -/
 structure Invariant (c : Pool) (m : Machine) : Prop where
   sound : ∀ i q, entry m.requests i = some q → Sound c q
   matched : ∀ b, m.references b = holders b m.requests
@@ -131,8 +132,8 @@ theorem Invariant.change {c : Pool} {m : Machine} (inv : Invariant c m) {l k : L
         (others i r other before b (mem_of_entry at_place) is_cached)
 
 /-- The request of a step is one of the machine's. -/
-theorem middle {m : Machine} {l k : List Request} {q : Request} (request : m.requests = l ++ q :: k) :
-    entry m.requests (length l) = some q := by
+theorem middle {m : Machine} {l k : List Request} {q : Request}
+    (request : m.requests = l ++ q :: k) : entry m.requests (length l) = some q := by
   rw [request]; exact entry_middle l q k
 theorem Invariant.held {c : Pool} {m : Machine} (inv : Invariant c m) {l k : List Request}
     {q : Request} (request : m.requests = l ++ q :: k) (b : Nat) :
@@ -237,7 +238,8 @@ theorem Invariant.take {c : Pool} {m : Machine} (inv : Invariant c m) {l k : Lis
 theorem Invariant.release {c : Pool} {m : Machine} (inv : Invariant c m) {l k : List Request}
     {q p : Request} (request : m.requests = l ++ q :: k) (queue : List Nat) (sound : Sound c p)
     (table : p.table = []) :
-    Invariant c ⟨fun b => m.references b - occurrences b q.table, m.cached, l ++ p :: k, queue⟩ := by
+    Invariant c
+      ⟨fun b => m.references b - occurrences b q.table, m.cached, l ++ p :: k, queue⟩ := by
   apply inv.change request queue sound
   · intro b
     rw [table]

@@ -1,7 +1,7 @@
 prelude
 import Lockstep.Lifecycle.Runs
-/-! What holds in every run of the machine ([LIFE-18], [LIFE-19] a to c), for any number of blocks of
-any number of slots, of requests and of steps. -/
+/-! What holds in every run of the machine ([LIFE-18], [LIFE-19] a to c), for any number of blocks
+of any number of slots, of requests and of steps. -/
 set_option linter.all false
 set_option genSizeOf false
 noncomputable section
@@ -61,8 +61,8 @@ theorem unreachable_pairs_do_not_occur {c : Pool} (slots : 0 < c.slots)
 
 /-! ### blocks -/
 
-/-- A preempted request holds no blocks and has computed nothing; the same holds of a queued and of a
-finished one. -/
+/-- A preempted request holds no blocks and has computed nothing; the same holds of a queued and of
+a finished one. -/
 theorem idle_holds_nothing {c : Pool} (slots : 0 < c.slots) {log : List (Nat × Event)}
     {m : Machine} (run : Run c log m) {r : Nat} {q : Request}
     (request : entry m.requests r = some q) (idle : q.state.active = false) :

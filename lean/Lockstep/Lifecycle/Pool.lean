@@ -125,8 +125,8 @@ def Act.event : Act → Event
   | .preempt => .preemptRc
   | .finish => .finish
 
-/-- The guard of an event of request `q`, number `r` ([LIFE-10] to [LIFE-17]). It does not ask whether
-the relation has the cell. -/
+/-- The guard of an event of request `q`, number `r` ([LIFE-10] to [LIFE-17]). It does not ask
+whether the relation has the cell. -/
 def Guard (c : Pool) (m : Machine) (r : Nat) (q : Request) : Act → Prop
   | .admit => q.state = .queued ∧ (∃ others, m.queue = r :: others) ∧
       q.need c.slots + owedByAll c.slots m.requests ≤ countBelow m.idle c.blocks
@@ -150,7 +150,7 @@ def Guard (c : Pool) (m : Machine) (r : Nat) (q : Request) : Act → Prop
 /-- The request after an event, `next` being the state that the relation gives. -/
 def Request.after (slots : Nat) (q : Request) (next : State) : Act → Request
   | .cacheHit granted =>
-    ⟨q.prompt, q.maxNew, next, length granted * slots, q.outputs, granted⟩
+    ⟨q.prompt, q.maxNew, next, length granted * slots, q.outputs, q.table ++ granted⟩
   | .chunk tokens fresh _ =>
     ⟨q.prompt, q.maxNew, next, q.computed + tokens, q.outputs, q.table ++ fresh⟩
   | .decode fresh _ => ⟨q.prompt, q.maxNew, next, q.known, q.outputs + 1, q.table ++ fresh⟩

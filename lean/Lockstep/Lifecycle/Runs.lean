@@ -143,7 +143,8 @@ theorem decode_takes_all {c : Pool} (slots : 0 < c.slots) {q : Request} (sound :
   | .inr (.inl e) =>
     have ⟨_, partly, some_left, whole⟩ := sound.at e
     rw [whole]
-    exact ceilDiv_le slots (le_trans (le_of_lt partly) (known_within_reservation (le_of_lt some_left)))
+    exact ceilDiv_le slots
+      (le_trans (le_of_lt partly) (known_within_reservation (le_of_lt some_left)))
   | .inr (.inr e) =>
     rw [(sound.at e).left]
     exact le_refl _
@@ -166,11 +167,13 @@ theorem Sound.after {c : Pool} (slots : 0 < c.slots) {m : Machine} {r : Nat} {q 
   | .cacheHit granted, ⟨active, nothing, some_granted, _, _, partly⟩ =>
     have e := cache_hit_in_admitted sound active nothing
     rw [next_is (t := .prefilling) (by rw [e]; rfl) cell]
-    refine ⟨sound.some_prompt, sound.some_output, sound.fits, ?_, partly, (sound.at e).right.right,
-      (ceilDiv_mul slots).symm⟩
     have positive := mul_lt_mul_right slots some_granted
     rw [zero_mul] at positive
-    exact positive
+    refine ⟨sound.some_prompt, sound.some_output, sound.fits, positive, partly,
+      (sound.at e).right.right, ?_⟩
+    show length (q.table ++ granted) = ceilDiv (length granted * c.slots) c.slots
+    rw [(sound.at e).left, ceilDiv_mul slots]
+    rfl
   | .chunk tokens fresh _, ⟨active, positive, partly, taken, _⟩ =>
     have before := chunk_before_decoding sound active positive partly
     have some_left : q.outputs < q.maxNew := by
@@ -239,17 +242,24 @@ theorem Invariant.step {c : Pool} (slots : 0 < c.slots) {m m' : Machine} {r : Na
         fun _ _ _ _ _ _ is_cached => is_cached
     | .cacheHit granted, ⟨active, nothing, _, granted_once, offered, _⟩, sound =>
       have empty := (old.at (cache_hit_in_admitted old active nothing)).left
+      have whole : q.table ++ granted = granted := by rw [empty]; rfl
       apply inv.change request _ sound
       · intro b
-        rw [empty]
+        show m.references b + occurrences b granted + occurrences b q.table =
+          m.references b + occurrences b (q.table ++ granted)
+        rw [whole, empty]
         rfl
-      · exact granted_once
+      · show Distinct (q.table ++ granted)
+        rw [whole]
+        exact granted_once
       · intro b uncached
         show m.references b + occurrences b granted ≤ 1
         match zero_or_pos (occurrences b granted) with
         | .inl absent => rw [absent]; exact inv.single b uncached
         | .inr present => exact (Bool.clash (uncached.symm.trans (offered b present).right)).elim
       · intro place b at_place _
+        have at_place : entry (q.table ++ granted) place = some b := at_place
+        rw [whole] at at_place
         exact mul_le_mul_right c.slots (entry_lt at_place)
       · exact fun _ _ _ _ _ _ is_cached => is_cached
     | .chunk _ _ _, ⟨_, _, _, _, free, publishes⟩, sound =>

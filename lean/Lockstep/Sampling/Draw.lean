@@ -130,7 +130,8 @@ def limit (range n : Nat) : Nat := range / n * n
 
 theorem limit_le (range n : Nat) : limit range n ≤ range := div_mul_le range n
 /-- The next multiple is above `range`. -/
-theorem limit_is_largest (range : Nat) {n : Nat} (positive : 0 < n) : range < limit range n + n := by
+theorem limit_is_largest (range : Nat) {n : Nat} (positive : 0 < n) :
+    range < limit range n + n := by
   have less := add_lt_add_left (range / n * n) (mod_lt range positive)
   rw [div_add_mod] at less
   exact less

@@ -1,7 +1,7 @@
 prelude
 import Lockstep.Arith
-/-! Sampling weights by largest remainder: whole numbers in proportion to probabilities, which sum to
-the total exactly and of which none is negative. -/
+/-! Sampling weights by largest remainder: whole numbers in proportion to probabilities, which sum
+to the total exactly and of which none is negative. -/
 set_option linter.all false
 set_option genSizeOf false
 noncomputable section
@@ -63,7 +63,8 @@ def apportion (total : Nat) (weights : List Nat) : List Share :=
 theorem larger_cases (a b : Nat) : (larger a b = a ∧ b ≤ a) ∨ (larger a b = b ∧ a ≤ b) := by
   match lt_or_ge b a with
   | .inl less =>
-    have e : Nat.ble a b = false := Bool.eq_false_of_ne_true fun k => not_le_of_lt less (le_of_ble k)
+    have e : Nat.ble a b = false :=
+      Bool.eq_false_of_ne_true fun k => not_le_of_lt less (le_of_ble k)
     refine .inl ⟨?_, le_of_lt less⟩
     show cond (Nat.ble a b) b a = a
     rw [e]; rfl
