@@ -16,6 +16,13 @@ import Lockstep.Frontier
 import Lockstep.Index
 import Lockstep.Joins
 import Lockstep.Layouts
+import Lockstep.Lifecycle.Grams
+import Lockstep.Lifecycle.Invariant
+import Lockstep.Lifecycle.Invariants
+import Lockstep.Lifecycle.Lists
+import Lockstep.Lifecycle.Pool
+import Lockstep.Lifecycle.Relation
+import Lockstep.Lifecycle.Runs
 import Lockstep.Moves
 import Lockstep.Padding
 import Lockstep.Sampling.Draw
