@@ -29,7 +29,9 @@ from lockstep.errors import LockstepError
 from lockstep.lean import source_text, toolchain
 from lockstep.lean.toolchain import Toolchain
 
-OPTIONS = ("-j1", "-DwarningAsError=true")
+OPTIONS = ("-j1", "-DwarningAsError=true", "-DautoImplicit=false")
+"""As in lakefile.lean, but for the threads. Without the last, Lean would read a name that it does
+not know as a variable, and so prove another statement than the one that is read."""
 OBJECT_SUFFIXES = (".olean", ".ilean", ".built.json", ".part")
 ACCEPTED = "neither error nor warning"
 

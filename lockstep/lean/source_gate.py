@@ -40,7 +40,7 @@ NAMES = {
 """Words refused anywhere in a name, however quoted."""
 TACTICS = frozenset({"admit", "stop"})
 """Words refused where a tactic may begin; elsewhere they're names of events and the like."""
-OPTIONS = ("linter.", "genSizeOf", "maxRecDepth", "maxHeartbeats", "autoImplicit", "pp.")
+OPTIONS = ("linter.", "genSizeOf", "maxRecDepth", "maxHeartbeats", "pp.")
 """Beginnings of options that change messages or bounds, not what is accepted."""
 ATTRIBUTES = frozenset(
     (
@@ -129,19 +129,17 @@ def _unreached(source: Path, modules: Iterable[str]) -> Iterator[Finding]:
 def findings(module: str, path: str, text: str) -> Iterator[Finding]:
     """Give all that a source may not say, in the order of lines."""
     words = list(source_text.code(text))
-    body = _body(words)
+    imports, at = _imports(words)
     first = words[0].line if words else 1
     if module != ROOT and not module.startswith(f"{ROOT}."):
         yield Finding(path, first, module, f"Put the file below {ROOT}/, or leave it out.")
     if not words or words[0].text != "prelude":
         yield Finding(path, first, "no prelude", "Let the file begin with `prelude`.")
-    for token in words[1:body:2]:
-        imported = words[words.index(token) + 1]
+    for imported in imports:
         if imported.parts[:1] != (ROOT,):
             remedy = f"Import modules of {ROOT} only."
             yield Finding(path, imported.line, f"import {imported.text}", remedy)
     allowed = FOUNDATION.get(module, ())
-    at = body
     while at < len(words):
         if skipped := _allowed(words, at, allowed):
             at += skipped
@@ -151,12 +149,14 @@ def findings(module: str, path: str, text: str) -> Iterator[Finding]:
         at += 1
 
 
-def _body(words: Sequence[Token]) -> int:
-    """Give the place after `prelude` and the imports."""
+def _imports(words: Sequence[Token]) -> tuple[list[Token], int]:
+    """Give the modules that a header names, and the place after it."""
+    imports = []
     at = 1 if words and words[0].text == "prelude" else 0
     while at + 1 < len(words) and words[at].text == "import":
+        imports.append(words[at + 1])
         at += 2
-    return at
+    return imports, at
 
 
 def _allowed(words: Sequence[Token], at: int, patterns: tuple[str, ...]) -> int:
