@@ -2,6 +2,19 @@ prelude
 import Lockstep.Accelerated
 import Lockstep.Arith
 import Lockstep.Arrays
+import Lockstep.Cert.Exllamav3
+import Lockstep.Cert.Flashinfer
+import Lockstep.Cert.Huggingface
+import Lockstep.Cert.Llamacpp
+import Lockstep.Cert.Lmcache
+import Lockstep.Cert.Lmdeploy
+import Lockstep.Cert.Positions
+import Lockstep.Cert.Seed004
+import Lockstep.Cert.Sglang
+import Lockstep.Cert.Tpu
+import Lockstep.Cert.Trtllm
+import Lockstep.Cert.Vllm
+import Lockstep.Certificate
 import Lockstep.Compose
 import Lockstep.Counting
 import Lockstep.ElementTypes
@@ -25,6 +38,7 @@ import Lockstep.Lifecycle.Relation
 import Lockstep.Lifecycle.Runs
 import Lockstep.Moves
 import Lockstep.Padding
+import Lockstep.Reflect
 import Lockstep.Sampling.Draw
 import Lockstep.Sampling.Extras
 import Lockstep.Sampling.Weights

@@ -49,6 +49,16 @@ structure Certificate.Holds (c : Certificate) : Prop where
   padding : ∀ p, p < c.positions →
     (lookup c.inverse p = none ↔ ∀ n, n < c.elements → ¬ lookup c.forward n = some p)
 
+/-- Each certificate of a list holds. -/
+def AllHold : List Certificate → Prop
+  | [] => True
+  | c :: rest => c.Holds ∧ AllHold rest
+
+/-- The number of positions of all certificates of a list. -/
+def allPositions : List Certificate → Nat
+  | [] => 0
+  | c :: rest => Nat.add c.positions (allPositions rest)
+
 /-! ### check -/
 
 /-- Whether some copy of element `i` is at position `p`. -/
