@@ -1,7 +1,9 @@
 prelude
 import Lockstep.Accelerated
+import Lockstep.Addresses
 import Lockstep.Arith
 import Lockstep.Arrays
+import Lockstep.Axes
 import Lockstep.Cert.Exllamav3
 import Lockstep.Cert.Flashinfer
 import Lockstep.Cert.Huggingface
@@ -17,6 +19,7 @@ import Lockstep.Cert.Vllm
 import Lockstep.Certificate
 import Lockstep.Compose
 import Lockstep.Counting
+import Lockstep.Declared
 import Lockstep.ElementTypes
 import Lockstep.ElementTypes.Samples
 import Lockstep.Exchange
@@ -38,6 +41,7 @@ import Lockstep.Lifecycle.Relation
 import Lockstep.Lifecycle.Runs
 import Lockstep.Moves
 import Lockstep.Padding
+import Lockstep.Programs
 import Lockstep.Reflect
 import Lockstep.Sampling.Draw
 import Lockstep.Sampling.Extras
@@ -45,6 +49,8 @@ import Lockstep.Sampling.Weights
 import Lockstep.Shards
 import Lockstep.Single
 import Lockstep.Steps
+import Lockstep.Strided
+import Lockstep.Tensors
 import Lockstep.Verdict
 import Lockstep.Verdict.Table
 

@@ -115,7 +115,8 @@ theorem placement_count_first {m n : Nat} {f : Nat → Nat} {g : Nat → Option 
     | some a =>
       show Nat.ble (a + 1) (k + 1) = Nat.ble (a + 1) k
       match lt_or_ge a k with
-      | .inl l => rw [ble_of_le (show a + 1 ≤ k from l), ble_of_le (show a + 1 ≤ k + 1 from .step l)]
+      | .inl l =>
+        rw [ble_of_le (show a + 1 ≤ k from l), ble_of_le (show a + 1 ≤ k + 1 from .step l)]
       | .inr l =>
         match lt_or_eq_of_le l with
         | .inl l' => rw [ble_false l, ble_false (show k + 1 ≤ a from l')]

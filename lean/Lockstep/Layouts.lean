@@ -122,6 +122,34 @@ theorem Layout.applies_eq {layout : Layout} (h : layout.applies = true) :
   match e : applySteps layout.steps layout.canonical, k with
   | some shapes, k => exact congrArg some (eq_of_beqShapes k)
 
+/-- Lists of numbers compare equal to themselves. -/
+theorem beqList_refl (l : List Nat) : beqList l l = true := by
+  induction l with
+  | nil => rfl
+  | cons a l ih =>
+    show cond (Nat.beq a a) (beqList l l) false = true
+    rw [beq_refl, ih]
+    rfl
+
+/-- Lists of shapes compare equal to themselves. -/
+theorem beqShapes_refl (l : List (List Nat)) : beqShapes l l = true := by
+  induction l with
+  | nil => rfl
+  | cons a l ih =>
+    show cond (beqList a a) (beqShapes l l) false = true
+    rw [beqList_refl, ih]
+    rfl
+
+/-- A layout whose steps lead from the canonical shapes to the native ones, applies. -/
+theorem Layout.applies_of {layout : Layout}
+    (h : applySteps layout.steps layout.canonical = some layout.native) :
+    layout.applies = true := by
+  show (match applySteps layout.steps layout.canonical with
+    | none => false
+    | some shapes => beqShapes shapes layout.native) = true
+  rw [h]
+  exact beqShapes_refl layout.native
+
 /-- Every layout is a placement of the canonical elements among the positions of the buffers. -/
 theorem layout_placement {layout : Layout} (h : layout.applies = true) :
     Placement (Holds layout.canonical) (Within layout.native) layout.run layout.back :=

@@ -27,25 +27,9 @@ theorem single_back {s t i : List Nat} {steps : List Step} (h : InBounds t i) :
   rw [k]
   rfl
 
-/-- Lists of numbers compare equal to themselves. -/
-theorem beqList_refl (l : List Nat) : beqList l l = true := by
-  induction l with
-  | nil => rfl
-  | cons a l ih =>
-    show cond (Nat.beq a a) (beqList l l) false = true
-    rw [beq_refl, ih]
-    rfl
-
 /-- A single buffer's layout applies when its steps give the buffer's shape. -/
 theorem single_applies {s t : List Nat} {steps : List Step} (h : applySteps steps [s] = some [t]) :
-    (single s t steps).applies = true := by
-  show (match applySteps steps [s] with
-    | none => false
-    | some shapes => beqShapes shapes [t]) = true
-  rw [h]
-  show cond (beqList t t) true false = true
-  rw [beqList_refl]
-  rfl
+    (single s t steps).applies = true := Layout.applies_of h
 
 /-- A guarded value is absent exactly when its condition fails. -/
 theorem guardSome_none {α : Type u} {c : Bool} {a : α} :
