@@ -36,9 +36,12 @@ import Lockstep.Lifecycle.Grams
 import Lockstep.Lifecycle.Invariant
 import Lockstep.Lifecycle.Invariants
 import Lockstep.Lifecycle.Lists
+import Lockstep.Lifecycle.NoDeadlock
 import Lockstep.Lifecycle.Pool
 import Lockstep.Lifecycle.Relation
+import Lockstep.Lifecycle.Reservations
 import Lockstep.Lifecycle.Runs
+import Lockstep.Lifecycle.Slack
 import Lockstep.Moves
 import Lockstep.Padding
 import Lockstep.Programs
