@@ -49,6 +49,7 @@ import Lockstep.Reflect
 import Lockstep.Sampling.Draw
 import Lockstep.Sampling.Extras
 import Lockstep.Sampling.Weights
+import Lockstep.Sampling.Zeros
 import Lockstep.Shards
 import Lockstep.Single
 import Lockstep.Steps

@@ -240,23 +240,23 @@ theorem quotas_fit {weights : List Nat} (positive : 0 < sumOf weights) (total : 
     rw [e, mul_comm] at above
     exact (lt_irrefl _ above).elim
 
+/-- What quotas leave is what the remainders come to. -/
+theorem leftover_is_remainders {weights : List Nat} (positive : 0 < sumOf weights) (total : Nat) :
+    remainders (quotas total (sumOf weights) weights) =
+      (total - totalWeight (quotas total (sumOf weights) weights)) * sumOf weights := by
+  apply add_left_cancel (totalWeight (quotas total (sumOf weights) weights) * sumOf weights)
+  rw [quotas_and_remainders, ← add_mul, add_comm, sub_add_cancel (quotas_fit positive total),
+    mul_comm]
 /-- What quotas leave is at most one for each. -/
 theorem leftover_small {weights : List Nat} (positive : 0 < sumOf weights) (total : Nat) :
     total - totalWeight (quotas total (sumOf weights) weights) ≤ length weights := by
-  have fits := quotas_fit positive total
-  have e := quotas_and_remainders total (sumOf weights) weights
-  have small := remainders_small positive total weights
-  have split := sub_add_cancel fits
   match lt_or_ge (length weights)
     (total - totalWeight (quotas total (sumOf weights) weights)) with
   | .inr le => exact le
   | .inl more =>
-    have whole : remainders (quotas total (sumOf weights) weights) =
-        (total - totalWeight (quotas total (sumOf weights) weights)) * sumOf weights := by
-      apply add_left_cancel (totalWeight (quotas total (sumOf weights) weights) * sumOf weights)
-      rw [e, ← add_mul, add_comm, split, mul_comm]
     have above := mul_lt_mul_right positive more
-    rw [← whole] at above
+    rw [← leftover_is_remainders positive total] at above
+    have small := remainders_small positive total weights
     exact (not_le_of_lt above (le_trans (le_add_right _ _) small)).elim
 
 /-- Weights by largest remainder sum to the total, whatever weights with a sum above 0 they are
