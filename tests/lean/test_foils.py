@@ -1,0 +1,187 @@
+"""Faults planted in sources: what Lean alone would let pass, and the guard that does not."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lockstep.errors import LockstepError
+from lockstep.lean import lemmas, object_gate, source_gate
+from lockstep.lean.environment import load
+
+if TYPE_CHECKING:
+    from .conftest import Tree
+
+# One process builds what these tests share.
+pytestmark = pytest.mark.xdist_group("lean")
+
+FOIL = "Lockstep.Foil"
+HEADER = "prelude\nimport Lockstep.Accelerated\nset_option linter.all false\n"
+
+
+def refusal(tree: Tree, module: str, text: str | None = None) -> str:
+    """Build a module that must not build, and give what is told."""
+    if text is not None:
+        tree.write(module, text)
+    with pytest.raises(LockstepError) as caught:
+        tree.build(module)
+    assert caught.value.code == "LEAN_BUILD_FAILED"
+    assert not tree.object(module).exists()
+    return str(caught.value)
+
+
+def gate(text: str) -> list[str]:
+    return [found.word for found in source_gate.findings(FOIL, "Lockstep/Foil.lean", text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("theorem t : 1 = 2 := sorry\n", "declaration uses `sorry`"),
+        ("theorem t (n : Nat) : n + 1 = n := by rfl\n", "Tactic `rfl` failed"),
+        ("theorem t : 2 + 2 = 5 := by decide\n", "Tactic `decide` proved that the proposition"),
+        ("theorem t : 7 / 2 = 4 := by decide +kernel\n", "Tactic `decide` proved that"),
+        ("theorem t : unknown = unknown := rfl\n", "Unknown identifier `unknown`"),
+        ("def f (n : Nat) : Nat := f (n + 1)\n", "fail to show termination"),
+        ("inductive T where\n  | mk (f : T → False) : T\n", "non positive occurrence"),
+        (
+            "theorem t : True := True.intro\ntheorem t : True := True.intro\n",
+            "already been declared",
+        ),
+        ("theorem Nat.add_spec : True := True.intro\n", "already been declared"),
+    ],
+)
+def test_lean_refuses(tree: Tree, text: str, said: str) -> None:
+    assert said in refusal(tree, FOIL, HEADER + text)
+
+
+def specification(tree: Tree, name: str) -> str:
+    """A specification lemma as it stands in the sources."""
+    text = tree.path("Lockstep.Accelerated").read_text("utf-8")
+    match = re.search(rf"theorem {name}_spec .*?\n(?=\n)", text, re.DOTALL)
+    assert match is not None, name
+    return match[0].replace(f"theorem {name}_spec", f"theorem Nat.{name}_spec")
+
+
+ADDITION = "  | n, .succ m => .succ (Nat.add n m)\n"
+WRONG_ADDITION = "  | n, .succ m => .succ (.succ (Nat.add n m))\n"
+FALSE = """\
+theorem by_definition (n m : Nat) : Nat.add n (.succ m) = .succ (.succ (Nat.add n m)) := rfl
+theorem two_is_three : 2 = 3 := by_definition 1 0
+theorem wrong : False := Nat.ne_of_beq_eq_false (n := 2) (m := 3) rfl two_is_three
+"""
+CORE_ONLY = (
+    "prelude\nimport Lockstep.Foundation.Show\nnoncomputable instance : Add Nat := ⟨Nat.add⟩\n"
+)
+
+
+def test_a_wrong_addition_would_prove_false_without_an_axiom(tree: Tree) -> None:
+    """What the specification lemmas are for: the kernel believes name and definition both."""
+    tree.replace("Lockstep.Foundation.Core", ADDITION, WRONG_ADDITION)
+    tree.write(FOIL, CORE_ONLY + FALSE)
+    tree.build(FOIL)
+    (entry,) = [e for e in lemmas.entries(load(tree.output)) if e["name"] == "wrong"]
+    assert entry["axioms"] == []
+    assert gate(CORE_ONLY + FALSE) == []
+    # The specification does not prove, though it would on literals: it is about variables.
+    said = refusal(tree, "Lockstep.Specified", CORE_ONLY + specification(tree, "add"))
+    assert "Lockstep/Specified.lean:6:8: error: Application type mismatch" in said
+    assert "Nat.add n m.succ = (Nat.add n m).succ" in said
+    on_literals = "theorem t : Nat.add 2 (.succ 2) = .succ (Nat.add 2 2) := by decide +kernel\n"
+    tree.write("Lockstep.Literals", CORE_ONLY + on_literals)
+    tree.build("Lockstep.Literals")
+    # And without it the objects are refused.
+    with pytest.raises(LockstepError, match=r"Nat\.add: .*a theorem Nat\.add_spec about it"):
+        object_gate.check(load(tree.output))
+
+
+def test_the_right_addition_meets_its_specification(tree: Tree) -> None:
+    tree.write(FOIL, CORE_ONLY + specification(tree, "add") + specification(tree, "mul"))
+    tree.build(FOIL)
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        (
+            "Foundation.Core",
+            "  | n, .succ m => Nat.add (Nat.mul n m) n\n",
+            "  | n, .succ m => Nat.add (Nat.mul n m) m\n",
+        ),
+        (
+            "Foundation.Core",
+            "  | n, .succ m => Nat.pred (Nat.sub n m)\n",
+            "  | n, .succ m => Nat.sub n m\n",
+        ),
+        ("Foundation.Core", "  | .zero, .succ _ => false\n", "  | .zero, .succ _ => true\n"),
+        ("Foundation.Core", "  | .succ _, .zero => false\n  | .succ n, .succ m => Nat.ble", None),
+        (
+            "Arith",
+            "⟨(divMod d n).1 + 1, 0⟩ ⟨(divMod d n).1,",
+            "⟨(divMod d n).1, 0⟩ ⟨(divMod d n).1,",
+        ),
+    ],
+    ids=["mul", "sub", "beq", "ble", "div and mod"],
+)
+def test_another_wrong_operation_does_not_build(
+    tree: Tree, module: str, old: str, new: str | None
+) -> None:
+    tree.replace(f"Lockstep.{module}", old, new or old.replace("false", "true"))
+    refusal(tree, "Lockstep.Accelerated")
+
+
+def test_an_axiom_is_refused_thrice(tree: Tree) -> None:
+    """By its word, by its declaration, and by what rests on it."""
+    text = HEADER + "axiom wrong : False\ntheorem t : 1 = 2 := wrong.elim\n"
+    tree.write(FOIL, text)
+    tree.build(FOIL)
+    assert gate(text) == ["axiom"]
+    environment = load(tree.output)
+    with pytest.raises(LockstepError, match="no axiom but the foundation's"):
+        object_gate.check(environment)
+    with pytest.raises(LockstepError, match=r"AXIOM_NOT_ALLOWED at t: .*wrong"):
+        lemmas.entries(environment)
+
+
+def test_what_replaces_a_failed_proof_is_allowed_nowhere(tree: Tree) -> None:
+    """Lean does not warn of `sorryAx` written out; what rests on it is refused all the same."""
+    text = HEADER + "theorem t : 1 = 2 := sorryAx _ false\n"
+    tree.write(FOIL, text)
+    assert gate(text) == ["sorryAx"]
+    with pytest.raises(LockstepError) as caught:
+        tree.build(FOIL)
+        lemmas.entries(load(tree.output))
+    assert caught.value.code in {"LEAN_BUILD_FAILED", "AXIOM_NOT_ALLOWED"}
+
+
+def test_a_lemma_that_the_kernel_did_not_see_is_refused(tree: Tree) -> None:
+    """Lean lets it pass, and it rests on no axiom; only the source can tell."""
+    text = HEADER + "set_option debug.skipKernelTC true\ntheorem t : 1 = 2 := by decide +kernel\n"
+    tree.write(FOIL, text)
+    tree.build(FOIL)
+    (entry,) = [e for e in lemmas.entries(load(tree.output)) if e["name"] == "t"]
+    assert entry["axioms"] == []
+    assert set(gate(text)) == {"debug.skipKernelTC"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "opaque f : Nat := 1\n",
+        "unsafe def f : Nat := 1\n",
+        "def Lean.reduceNat (n : Nat) : Nat := n\n",
+        "noncomputable def Nat.gcd (n m : Nat) : Nat := n\n",
+        "theorem Nat.gcd_spec : True := True.intro\nnoncomputable def Nat.gcd (n m : Nat) := n\n",
+    ],
+)
+def test_a_declaration_is_refused_whatever_the_words(tree: Tree, text: str) -> None:
+    tree.write(FOIL, HEADER + text)
+    tree.build(FOIL)
+    with pytest.raises(LockstepError, match="LEAN_SOURCE_REFUSED"):
+        object_gate.check(load(tree.output))
+
+
+def test_the_small_tree_passes(built: Tree) -> None:
+    assert object_gate.check(load(built.output)) > 1000
