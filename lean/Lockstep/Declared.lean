@@ -37,22 +37,23 @@ def stacking (plan : AxisPlan) (plans : List AxisPlan) (more : Nat) (exchanged :
   others := again (layer plan plans) more
   exchanged := exchanged
 
-/-- A component whose last axis has `width` slots. -/
-def record (plans : List AxisPlan) (width : Nat) : Part :=
-  ⟨planned [width] plans, plansProgram plans, width⟩
+/-- A component with an axis of `width` slots behind the axes of `plans`, and the axes `rest`. -/
+def record (plans : List AxisPlan) (rest : List Nat) (width : Nat) : Part :=
+  ⟨planned (width :: rest) plans, plansProgram plans, width⟩
 
 /-- Components of several widths. -/
-def records (plans : List AxisPlan) : List Nat → List Part
+def records (plans : List AxisPlan) (rest : List Nat) : List Nat → List Part
   | [] => []
-  | width :: widths => record plans width :: records plans widths
+  | width :: widths => record plans rest width :: records plans rest widths
 
-/-- A tensor that joins components along their last axis, D in slots, after the axes of `plans`. -/
-def joining (plans : List AxisPlan) (width : Nat) (widths : List Nat) (exchanged : List Nat) :
-    Tensor where
+/-- A tensor that joins components along D, counted in slots, which stands behind the axes of
+`plans` and before the axes `rest`, of which the copies are one. -/
+def joining (plans : List AxisPlan) (rest : List Nat) (width : Nat) (widths : List Nat)
+    (exchanged : List Nat) : Tensor where
   front := opened [] plans
-  back := []
-  first := record plans width
-  others := records plans widths
+  back := rest
+  first := record plans rest width
+  others := records plans rest widths
   exchanged := exchanged
 
 /-! ### each is well made -/
@@ -122,33 +123,33 @@ theorem opened_append (rest : List Nat) (plans : List AxisPlan) :
     rw [ih, append_assoc]
 
 /-- The joined components agree but for their width. -/
-theorem record_shape {plans : List AxisPlan} (fit : AllFit plans) (width : Nat) :
-    Program.shape (record plans width).program (record plans width).source =
-      some (opened [] plans ++ [width]) :=
-  opened_append [width] plans ▸ plans_shape fit [width]
+theorem record_shape {plans : List AxisPlan} (fit : AllFit plans) (rest : List Nat)
+    (width : Nat) : Program.shape (record plans rest width).program
+      (record plans rest width).source = some (opened [] plans ++ width :: rest) :=
+  opened_append (width :: rest) plans ▸ plans_shape fit (width :: rest)
 
 /-- Joined components agree. -/
-theorem records_agree {plans : List AxisPlan} (fit : AllFit plans) (widths : List Nat) :
-    Agree (opened [] plans) [] (records plans widths) := by
+theorem records_agree {plans : List AxisPlan} (fit : AllFit plans) (rest widths : List Nat) :
+    Agree (opened [] plans) rest (records plans rest widths) := by
   induction widths with
   | nil => exact True.intro
-  | cons width widths ih => exact ⟨record_shape fit width, ih⟩
-
-/-- The rank does not depend on the extent. -/
-theorem append_length (front back : List Nat) (n m : Nat) :
-    length (front ++ n :: back) = length (front ++ m :: back) := by
-  induction front with
-  | nil => rfl
-  | cons _ front ih => exact congrArg succ ih
+  | cons width widths ih => exact ⟨record_shape fit rest width, ih⟩
 
 /-- A joined tensor is well made. -/
-theorem joining_made {plans : List AxisPlan} {width : Nat} {widths exchanged : List Nat}
-    (fit : AllFit plans) (meets : Meets (length (opened [1] plans)) exchanged) :
-    (joining plans width widths exchanged).Made where
-  agree := ⟨record_shape fit width, records_agree fit widths⟩
+theorem joining_made {plans : List AxisPlan} {rest : List Nat} {width : Nat}
+    {widths exchanged : List Nat} (fit : AllFit plans)
+    (meets : Meets (length (opened [] plans ++ 0 :: rest)) exchanged) :
+    (joining plans rest width widths exchanged).Made where
+  agree := ⟨record_shape fit rest width, records_agree fit rest widths⟩
   meets := by
-    show Meets (length (opened [] plans ++ [width + extents (records plans widths)])) exchanged
-    rw [append_length (opened [] plans) [] _ 1, ← opened_append]
+    have same (n m : Nat) (front : List Nat) :
+        length (front ++ n :: rest) = length (front ++ m :: rest) := by
+      induction front with
+      | nil => rfl
+      | cons _ front ih => exact congrArg succ ih
+    show Meets (length (opened [] plans ++ (width + extents (records plans rest widths)) :: rest))
+      exchanged
+    rw [same _ 0]
     exact meets
 
 /-! ### their coordinates -/
