@@ -11,6 +11,7 @@ import Lockstep.Cert.Llamacpp
 import Lockstep.Cert.Lmcache
 import Lockstep.Cert.Lmdeploy
 import Lockstep.Cert.Positions
+import Lockstep.Cert.RealSizes
 import Lockstep.Cert.Seed004
 import Lockstep.Cert.Sglang
 import Lockstep.Cert.Tpu
@@ -38,6 +39,7 @@ import Lockstep.Lifecycle.Invariants
 import Lockstep.Lifecycle.Lists
 import Lockstep.Lifecycle.NoDeadlock
 import Lockstep.Lifecycle.Pool
+import Lockstep.Lifecycle.Progress
 import Lockstep.Lifecycle.Relation
 import Lockstep.Lifecycle.Reservations
 import Lockstep.Lifecycle.Runs
@@ -45,6 +47,7 @@ import Lockstep.Lifecycle.Slack
 import Lockstep.Moves
 import Lockstep.Padding
 import Lockstep.Programs
+import Lockstep.RealSizes
 import Lockstep.Reflect
 import Lockstep.Sampling.Draw
 import Lockstep.Sampling.Extras

@@ -1,7 +1,7 @@
 prelude
 import Lockstep.Lifecycle.Runs
-/-! Items 7 and 8 of [LIFE-18]: what requests owe never exceeds the blocks that nobody holds, and the
-queue holds exactly the waiting requests. -/
+/-! Items 7 and 8 of [LIFE-18]: what requests owe never exceeds the blocks that nobody holds, and
+the queue holds exactly the waiting requests. -/
 set_option linter.all false
 set_option genSizeOf false
 noncomputable section
@@ -44,7 +44,8 @@ theorem owed_inactive {slots : Nat} {q : Request} (h : q.state.active = false) :
 
 /-- Where a request owes less by as many blocks as it takes, what is owed stays covered. -/
 theorem covered_change {slots idle idle' taken : Nat} {l k : List Request} {q p : Request}
-    (covered : owedByAll slots (l ++ q :: k) ≤ idle) (owes_less : p.owed slots + taken ≤ q.owed slots)
+    (covered : owedByAll slots (l ++ q :: k) ≤ idle)
+    (owes_less : p.owed slots + taken ≤ q.owed slots)
     (idle_left : idle ≤ idle' + taken) : owedByAll slots (l ++ p :: k) ≤ idle' := by
   rw [owed_middle] at covered ⊢
   apply le_of_add_le_add_left taken

@@ -58,8 +58,8 @@ theorem Reserved.step {c : Pool} (slots : 0 < c.slots) {m m' : Machine} {r : Nat
       have now : s = .admitted := next_is (by rw [e]; rfl) cell
       have leaves := admitted_leaves at_head
       constructor
-      · exact covered_by_admission (m := m) (p := q.after c.slots s .admit) request (sound.at e).left
-          (by rw [now]; rfl) rfl rfl fits
+      · exact covered_by_admission (m := m) (p := q.after c.slots s .admit) request
+          (sound.at e).left (by rw [now]; rfl) rfl rfl fits
       · refine queued_change queued (fun _ => ?_) leaves.right
         show occurrences (length l) (dropHead m.queue) = cond s.waiting 1 0
         rw [leaves.left (head (by rw [e]; rfl)), now]
@@ -68,8 +68,8 @@ theorem Reserved.step {c : Pool} (slots : 0 < c.slots) {m m' : Machine} {r : Nat
       have now : s = .admitted := next_is (by rw [e]; rfl) cell
       have leaves := admitted_leaves at_head
       constructor
-      · exact covered_by_admission (m := m) (p := q.after c.slots s .resume) request (sound.at e).left
-          (by rw [now]; rfl) rfl rfl fits
+      · exact covered_by_admission (m := m) (p := q.after c.slots s .resume) request
+          (sound.at e).left (by rw [now]; rfl) rfl rfl fits
       · refine queued_change queued (fun _ => ?_) leaves.right
         show occurrences (length l) (dropHead m.queue) = cond s.waiting 1 0
         rw [leaves.left (head (by rw [e]; rfl)), now]
