@@ -23,6 +23,7 @@ import Lockstep.Counting
 import Lockstep.Declared
 import Lockstep.ElementTypes
 import Lockstep.ElementTypes.Samples
+import Lockstep.EveryGeometry
 import Lockstep.Exchange
 import Lockstep.Factor
 import Lockstep.Foundation.Base
