@@ -22,7 +22,8 @@ from lockstep.lean.layout_slices import slice_geometry
 SETS = ("seed-004", "engines")
 """The sets whose lossless layouts have lemmas."""
 
-_DECLARED = ("attention", "block", "kv_heads", "quantisation", "rank_axis", "ranks", "tensors")
+DECLARED = ("attention", "block", "kv_heads", "quantisation", "rank_axis", "ranks", "tensors")
+"""The fields of a declaration that its digest is of."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def lossless(set_name: str) -> tuple[Layout, ...]:
 def declaration_sha256(layout: Layout, dtype: str) -> str:
     """Give the digest of a declaration, the elements having a dtype's width."""
     stated = layout.as_json(replace(slice_geometry(layout), dtype=dtype))
-    return hashlib.sha256(lcj.encode({name: stated[name] for name in _DECLARED})).hexdigest()
+    return hashlib.sha256(lcj.encode({name: stated[name] for name in DECLARED})).hexdigest()
 
 
 def lemmas() -> tuple[Lemma, ...]:

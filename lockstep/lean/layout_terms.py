@@ -20,8 +20,8 @@ _COPY = "copy"
 class LeanLayout:
     """Shapes and steps of a layout at a geometry, and each component's map, as Lean terms.
 
-    `canonical` and `native` are the shapes of the arrays; where elements have copies, the copy is
-    the last axis of `canonical`. `maps` take an element's number within its component.
+    `canonical` and `native` are the shapes of the arrays; where ranks replicate elements, the copy
+    is the last axis of `canonical`. `maps` take an element's number within its component.
     """
 
     canonical: tuple[tuple[int, ...], ...]
@@ -46,8 +46,8 @@ class _Translation:
         self.steps: list[str] = []
         self.arrays: list[_Array] = []
         for _, part in realised.components:
-            names = _variables(part, realised.replicas).split()
-            shape = list(_canonical_shape(part, realised.replicas))
+            names = _variables(part, _copies(realised)).split()
+            shape = list(_canonical_shape(part, _copies(realised)))
             self.arrays.append(_Array(part.name, shape, {part.name: names}))
 
     def follow(self, step: Step) -> None:
@@ -144,16 +144,20 @@ def lean_layout(realised: Realised) -> LeanLayout:
         translation.follow(step)
     parts = [part for _, part in realised.components]
     return LeanLayout(
-        tuple(_canonical_shape(part, realised.replicas) for part in parts),
+        tuple(_canonical_shape(part, _copies(realised)) for part in parts),
         tuple(_native_shape(realised, tensor) for tensor in realised.tensors),
         tuple(translation.steps),
-        tuple(_map(translation.arrays, part, realised.replicas) for part in parts),
+        tuple(_map(translation.arrays, part, _copies(realised)) for part in parts),
     )
 
 
-def _canonical_shape(part: RealisedComponent, replicas: int) -> tuple[int, ...]:
+def _copies(realised: Realised) -> tuple[int, ...]:
+    """Give the extent of the copy's axis, which elements have where ranks replicate them."""
+    return (realised.replicas,) if realised.layout.rank_axis == "replicated" else ()
+
+
+def _canonical_shape(part: RealisedComponent, copies: tuple[int, ...]) -> tuple[int, ...]:
     heads = (part.heads,) if part.name in ("K", "V") else ()
-    copies = (replicas,) if replicas > 1 else ()
     return (part.tokens, *heads, part.head_dim, *copies)
 
 
@@ -166,18 +170,18 @@ def _native_shape(realised: Realised, tensor: RealisedTensor) -> tuple[int, ...]
     return tuple(prod(tensor.extent(axis) for axis in group) for group in groups if group)
 
 
-def _variables(part: RealisedComponent, replicas: int) -> str:
-    return _VARIABLES[part.name] + (f" {_COPY}" if replicas > 1 else "")
+def _variables(part: RealisedComponent, copies: tuple[int, ...]) -> str:
+    return _VARIABLES[part.name] + (f" {_COPY}" if copies else "")
 
 
-def _map(arrays: list[_Array], part: RealisedComponent, replicas: int) -> str:
+def _map(arrays: list[_Array], part: RealisedComponent, copies: tuple[int, ...]) -> str:
     """Give the term that maps an element's number in its component to its position.
 
     The term is what `Layout.run` of `unravel` unfolds to.
     """
     number = "n"
     digits: list[str] = []
-    shape = _canonical_shape(part, replicas)
+    shape = _canonical_shape(part, copies)
     for axis in range(len(shape)):
         within = prod(shape[axis + 1 :])
         digits.append(f"(Nat.div {number} {within})")
@@ -194,7 +198,7 @@ def _map(arrays: list[_Array], part: RealisedComponent, replicas: int) -> str:
         position = f"Nat.add (Nat.mul {_inner(held[axis])} {stride}) {_inner(position)}"
     for before in reversed(sizes):
         position = f"Nat.add {before} {_inner(position)}"
-    return f"fun n => (fun {_variables(part, replicas)} => {position})\n    {' '.join(digits)}"
+    return f"fun n => (fun {_variables(part, copies)} => {position})\n    {' '.join(digits)}"
 
 
 def _inner(term: str) -> str:
