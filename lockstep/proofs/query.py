@@ -11,7 +11,9 @@ Expected = Literal["unsat", "sat"]
 """`unsat` where the text asks for a counterexample, which must not exist; `sat` for a witness."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._/-]{0,199}")
-_DECLARED = re.compile(r"^\(declare-(?:const ([^ ]+) |fun ([^ ]+) \(\) )", re.MULTILINE)
+_NAMED = re.compile(
+    r"^\((?:declare-const ([^ ]+) |(?:declare|define)-fun ([^ ]+) \(\) )", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ class Query:
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """The constants that the text declares, in their order."""
-        return tuple(one or other for one, other in _DECLARED.findall(self.text))
+        """The constants that the text declares or defines, in their order."""
+        return tuple(one or other for one, other in _NAMED.findall(self.text))
 
 
 def script(queries: tuple[Query, ...]) -> str:
