@@ -164,7 +164,8 @@ theorem progress {c : Pool} (slots : 0 < c.slots) {m m' : Machine} {r : Nat} {ac
       have is := to_unfinished cell fun e => nomatch e
       refine .tokens request rfl
         (unchanged (q.after c.slots s (.cacheHit granted)) rfl is rfl rfl) ?_
-      rw [tokensLeft_is was, tokensLeft_is (q := q.after c.slots s (.cacheHit granted)) is, not_waiting active, nothing]
+      rw [tokensLeft_is was, tokensLeft_is (q := q.after c.slots s (.cacheHit granted)) is,
+        not_waiting active, nothing]
       show (q.known - length granted * c.slots) + cond s.waiting 1 0 < q.known - 0 + 0
       rw [now]
       have positive := mul_lt_mul_right slots some_granted
@@ -178,7 +179,8 @@ theorem progress {c : Pool} (slots : 0 < c.slots) {m m' : Machine} {r : Nat} {ac
         | .inr e => exact next_is (by rw [e]; rfl) cell
       refine .tokens request rfl
         (unchanged (q.after c.slots s (.chunk tokens fresh published)) rfl is rfl rfl) ?_
-      rw [tokensLeft_is was, tokensLeft_is (q := q.after c.slots s (.chunk tokens fresh published)) is, not_waiting active]
+      rw [tokensLeft_is was, tokensLeft_is (q := q.after c.slots s (.chunk tokens fresh published)) is,
+        not_waiting active]
       show (q.known - (q.computed + tokens)) + cond s.waiting 1 0 < q.known - q.computed + 0
       rw [now]
       exact sub_lt_sub (add_lt_add_left q.computed positive)
