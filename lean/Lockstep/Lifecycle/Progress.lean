@@ -179,7 +179,8 @@ theorem progress {c : Pool} (slots : 0 < c.slots) {m m' : Machine} {r : Nat} {ac
         | .inr e => exact next_is (by rw [e]; rfl) cell
       refine .tokens request rfl
         (unchanged (q.after c.slots s (.chunk tokens fresh published)) rfl is rfl rfl) ?_
-      rw [tokensLeft_is was, tokensLeft_is (q := q.after c.slots s (.chunk tokens fresh published)) is,
+      rw [tokensLeft_is was,
+        tokensLeft_is (q := q.after c.slots s (.chunk tokens fresh published)) is,
         not_waiting active]
       show (q.known - (q.computed + tokens)) + cond s.waiting 1 0 < q.known - q.computed + 0
       rw [now]
