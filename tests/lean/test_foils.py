@@ -88,9 +88,9 @@ def test_a_wrong_addition_would_prove_false_without_an_axiom(tree: Tree) -> None
     # The specification does not prove, though it would on literals: it is about variables.
     said = refusal(tree, "Lockstep.Specified", CORE_ONLY + specification(tree, "add"))
     assert "Lockstep/Specified.lean:6:8: error: Application type mismatch" in said
-    assert "Nat.add n m.succ = (Nat.add n m).succ" in said
+    assert "but is expected to have type\n  n.add m.succ = (n.add m).succ\n" in said
     on_literals = "theorem t : Nat.add 2 (.succ 2) = .succ (Nat.add 2 2) := by decide +kernel\n"
-    tree.write("Lockstep.Literals", CORE_ONLY + on_literals)
+    tree.write("Lockstep.Literals", "prelude\nimport Lockstep.Foil\n" + on_literals)
     tree.build("Lockstep.Literals")
     # And without it the objects are refused.
     with pytest.raises(LockstepError, match=r"Nat\.add: .*a theorem Nat\.add_spec about it"):

@@ -1,0 +1,91 @@
+"""`make lean` from end to end over a small tree, and what it tells of a drift."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lockstep.errors import LockstepError
+from lockstep.lean import build, check, source_gate, source_text
+
+if TYPE_CHECKING:
+    from .conftest import Tree
+
+# One process builds what these tests share.
+pytestmark = pytest.mark.xdist_group("lean")
+
+ROOT = Path(__file__).resolve().parents[2]
+DIGEST = "0" * 64
+
+
+def test_the_sources_pass_the_gate() -> None:
+    assert source_gate.check(build.source_folder()) == len(
+        source_text.modules(build.source_folder())
+    )
+
+
+def test_the_root_module_is_sorted() -> None:
+    header = source_text.header((ROOT / "lean/Lockstep.lean").read_text("utf-8"))
+    assert list(header.imports) == sorted(set(header.imports))
+
+
+def test_both_builders_have_the_same_options() -> None:
+    text = (ROOT / "lakefile.lean").read_text("utf-8")
+    options = [option.removeprefix("-D") for option in build.OPTIONS if option.startswith("-D")]
+    assert options
+    for option in options:
+        name, _, value = option.partition("=")
+        assert f"⟨`{name}, {value}⟩" in text
+
+
+def test_a_tree_is_checked_from_words_to_theorems(built: Tree, tmp_path: Path) -> None:
+    names = [name for name in source_text.modules(built.source) if name != "Lockstep"]
+    tree = type(built)(tmp_path / "source", tmp_path / "output")
+    for name in names:
+        tree.write(name, built.path(name).read_text("utf-8"))
+    tree.write("Lockstep", "prelude\n" + "".join(f"import {name}\n" for name in names))
+    told: list[str] = []
+    checked = check.check(
+        source=tree.source, output=tree.output, tell=lambda module: told.append(module.name)
+    )
+    assert sorted(told) == sorted([*names, "Lockstep"]) == sorted(m.name for m in checked.modules)
+    assert "Nat.add_spec" in {theorem["name"] for theorem in checked.theorems}
+    assert all(theorem["axioms"] == [] for theorem in checked.theorems)
+    # A word that is refused is refused before Lean reads any of it.
+    tree.write("Lockstep.Foil", "prelude\naxiom wrong : False\n")
+    with pytest.raises(LockstepError, match=r"LEAN_SOURCE_REFUSED .*\n.*no import Lockstep\.Foil"):
+        check.check(source=tree.source, output=tmp_path / "untouched")
+    assert not (tmp_path / "untouched").exists()
+
+
+THEOREMS: list[dict[str, Any]] = [
+    {"name": "a", "statement_sha256": DIGEST, "axioms": []},
+    {"name": "b", "statement_sha256": DIGEST, "axioms": []},
+]
+
+
+def changed(name: str, **fields: object) -> list[dict[str, Any]]:
+    theorems = copy.deepcopy(THEOREMS)
+    next(theorem for theorem in theorems if theorem["name"] == name).update(fields)
+    return theorems
+
+
+@pytest.mark.parametrize(
+    ("theorems", "said"),
+    [
+        (THEOREMS[:1], "b: is registered, and no longer proved"),
+        ([*THEOREMS, {**THEOREMS[0], "name": "c"}], "c: is not registered"),
+        (changed("a", statement_sha256="1" * 64), f"a: statement_sha256 is {'1' * 64}, "),
+        (changed("b", axioms=["propext"]), "b: axioms is ['propext'], registered is []"),
+    ],
+)
+def test_a_drift_is_told_by_name(theorems: list[dict[str, Any]], said: str) -> None:
+    registry = {"lemmas": THEOREMS}
+    check.require_registered(THEOREMS, registry)
+    with pytest.raises(LockstepError) as caught:
+        check.require_registered(theorems, registry)
+    assert caught.value.code == "LEMMA_STATEMENT_MISMATCH"
+    assert f"\n{said}" in str(caught.value)
