@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from lockstep import spec
 from lockstep.errors import LockstepError
 from lockstep.lifecycle.guards import Clause, Weakened, clauses
 from lockstep.lifecycle.relation import Relation, relation
@@ -21,10 +22,19 @@ class Machine:
     Attributes:
         relation: the relation that each step must have a cell in.
         weakened: names of the weakenings in force; a foil's machine has one, any other none.
+
+    Raises:
+        LockstepError: BAD_VALUE, a name that is no weakening of the spec.
     """
 
     relation: Relation = field(default_factory=relation)
     weakened: Weakened = frozenset()
+
+    def __post_init__(self) -> None:
+        known = {entry["name"] for entry in spec.load("lifecycle.json")["weakenings"]}
+        if unknown := self.weakened - known:
+            got = ", ".join(sorted(unknown))
+            raise LockstepError("BAD_VALUE", "weakened", f"among {sorted(known)}", got)
 
     def submit(self, state: State, prompt: int, max_new: int) -> State:
         """Give the state with one more request at the end of the queue [LIFE-9].

@@ -1,5 +1,5 @@
 """The lifecycle as a transition system: proofs by an inductive invariant, witnesses, foils."""
 
-from lockstep.proofs.lifecycle.queries import queries
+from lockstep.proofs.lifecycle.transition_system import queries
 
 __all__ = ["queries"]

@@ -14,7 +14,7 @@ from lockstep.lifecycle import claims
 from lockstep.lifecycle.machine import Machine
 from lockstep.lifecycle.relation import relation
 from lockstep.lifecycle.state import Pool, State, Step, empty
-from lockstep.proofs.lifecycle.queries import Run
+from lockstep.proofs.lifecycle.transition_system import Run
 from lockstep.proofs.solvers import Model as Values
 
 
@@ -37,7 +37,7 @@ class Trace:
     @property
     def machine(self) -> Machine:
         """The machine whose run this is."""
-        return Machine(weakened=frozenset({self.run.weakening} - {None}))  # type: ignore[arg-type]
+        return Machine(weakened=frozenset(filter(None, [self.run.weakening])))
 
     def start(self) -> State:
         """Give the state after all submissions."""
