@@ -107,6 +107,8 @@ bench-verify: $(VENV)/.stamp-run ## Time a cold verification against a bare Ed25
 	@$(BIN)/lockstep bench-verify
 
 lean: $(VENV)/.stamp-run $(LEAN_BUILDER) ## Check the lemmas from nothing, and what they rest on
+	@echo "==> Comparing the generated sources"
+	@$(BIN)/lockstep lean generate --check
 	@echo "==> Checking the lemmas"
 	@$(BIN)/lockstep lean check
 
