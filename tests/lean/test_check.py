@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,16 @@ def test_the_sources_pass_the_gate() -> None:
 def test_the_root_module_is_sorted() -> None:
     header = source_text.header((ROOT / "lean/Lockstep.lean").read_text("utf-8"))
     assert list(header.imports) == sorted(set(header.imports))
+
+
+def test_the_readme_says_what_each_module_holds() -> None:
+    text = (ROOT / "lean/README.md").read_text("utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+    for module in source_text.modules(build.source_folder()):
+        path = module.removeprefix("Lockstep.").replace(".", "/")
+        folder = path.partition("/")[0] + "/*"
+        assert {path, folder} & named or module == "Lockstep", f"lean/README.md lacks {path}"
 
 
 def test_both_builders_have_the_same_options() -> None:
