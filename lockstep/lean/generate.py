@@ -13,6 +13,7 @@ from lockstep.lean import (
     layout_certificates,
     lifecycle_relation,
     position_certificates,
+    size_certificates,
     verdict_table,
 )
 from lockstep.lean.certificate_text import FOLDER
@@ -24,6 +25,7 @@ GENERATORS: tuple[Generator, ...] = (
     layout_certificates.files,
     lifecycle_relation.files,
     position_certificates.files,
+    size_certificates.files,
     verdict_table.files,
 )
 """Everything that makes a source."""

@@ -131,8 +131,12 @@ class _Translation:
         first.key = step.outputs[0]
 
 
-def lean_layout(realised: Realised) -> LeanLayout:
+def lean_layout(realised: Realised, followed: tuple[Step, ...] = ()) -> LeanLayout:
     """Translate a layout at a geometry; each element is one slot wide, as in a lossless layout.
+
+    Args:
+        realised: the layout.
+        followed: the steps to translate, where they are not those of `lockstep.layouts.steps`.
 
     Raises:
         LockstepError: INTERNAL where the layout is none that Lean's model can state.
@@ -140,7 +144,7 @@ def lean_layout(realised: Realised) -> LeanLayout:
     if any(part.width != 1 for _, part in realised.components):
         raise LockstepError("INTERNAL", realised.layout.name, "elements of one slot")
     translation = _Translation(realised)
-    for step in steps(realised.layout, realised.geometry):
+    for step in followed or steps(realised.layout, realised.geometry):
         translation.follow(step)
     parts = [part for _, part in realised.components]
     return LeanLayout(
@@ -186,19 +190,19 @@ def _map(arrays: list[_Array], part: RealisedComponent, copies: tuple[int, ...])
         within = prod(shape[axis + 1 :])
         digits.append(f"(Nat.div {number} {within})")
         number = f"(Nat.mod {number} {within})"
-    sizes: list[int] = []
+    summands: list[str] = []
     for array in arrays:
         if part.name in array.coordinates:
             break
-        sizes.append(prod(array.shape))
-    held = array.coordinates[part.name]
-    position = "0"
-    for axis in reversed(range(len(held))):
+        summands.append(str(prod(array.shape)))
+    for axis, coordinate in enumerate(array.coordinates[part.name]):
         stride = prod(array.shape[axis + 1 :])
-        position = f"Nat.add (Nat.mul {_inner(held[axis])} {stride}) {_inner(position)}"
-    for before in reversed(sizes):
-        position = f"Nat.add {before} {_inner(position)}"
-    return f"fun n => (fun {_variables(part, copies)} => {position})\n    {' '.join(digits)}"
+        summands.append(f"(Nat.mul {_inner(coordinate)} {stride})")
+    lines = "".join(f"\n        Nat.add {summand} (" for summand in summands)
+    position = f"{lines}0{')' * len(summands)}"
+    return (
+        f"fun n =>\n      (fun {_variables(part, copies)} =>{position})\n      {' '.join(digits)}"
+    )
 
 
 def _inner(term: str) -> str:

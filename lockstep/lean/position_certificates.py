@@ -44,7 +44,7 @@ def files() -> dict[str, str]:
 def _theorem(names: list[str], images: tuple[Realised, ...]) -> str:
     rows = "".join(f"  {name}.certificate ::\n" for name in names)
     total = sum(image.positions for image in images)
-    proofs = ", ".join([*names, "True.intro"])
+    proofs = "".join(f"    {name},\n" for name in names)
     return f"""
 /-- A certificate for each distinct image of the set {SET}. -/
 def publishedImages : List Certificate :=
@@ -53,5 +53,6 @@ def publishedImages : List Certificate :=
 /-- At the geometry of the set {SET}, each of {total} positions, of {len(images)} distinct images,
 holds what the implementation's tables say, by the layouts' steps and by their inverse. -/
 theorem {THEOREM} : AllHold publishedImages ∧ allPositions publishedImages = {total} :=
-  ⟨⟨{proofs}⟩, rfl⟩
+  ⟨⟨
+{proofs}    True.intro⟩, rfl⟩
 """

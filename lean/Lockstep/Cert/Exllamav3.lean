@@ -737,10 +737,21 @@ The tables are the map of the steps and its inverse, at 517 tokens, 2 heads of 3
 6204 elements, in 9216 positions. -/
 theorem exllamav3_fp16 : exllamav3_fp16.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 256) 1536) (Nat.add (Nat.mul (Nat.mod t 256) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 4608 (Nat.add (Nat.mul (Nat.div t 256) 1536) (Nat.add (Nat.mul (Nat.mod t 256) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 256) 1536) (
+        Nat.add (Nat.mul (Nat.mod t 256) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 4608 (
+        Nat.add (Nat.mul (Nat.div t 256) 1536) (
+        Nat.add (Nat.mul (Nat.mod t 256) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

@@ -112,10 +112,22 @@ The tables are the map of the steps and its inverse, at 69 tokens, 2 heads of 3:
 828 elements, in 1152 positions. -/
 theorem flashinfer_nhd_engines : flashinfer_nhd_engines.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (Nat.add (Nat.mul (Nat.div (Nat.div t 32) 3) 192) (Nat.add (Nat.mul (Nat.mod t 32) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 3)) 192) (Nat.add (Nat.mul (Nat.mod t 32) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 32) 3) 192) (
+        Nat.add (Nat.mul (Nat.mod t 32) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 3)) 192) (
+        Nat.add (Nat.mul (Nat.mod t 32) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace flashinfer_hnd
@@ -329,10 +341,22 @@ The tables are the map of the steps and its inverse, at 133 tokens, 2 heads of 3
 1596 elements, in 2304 positions. -/
 theorem flashinfer_hnd : flashinfer_hnd.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 768) (Nat.add (Nat.mul (Nat.div (Nat.div t 64) 3) 384) (Nat.add (Nat.mul h 192) (Nat.add (Nat.mul (Nat.mod t 64) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 768) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 64) 3)) 384) (Nat.add (Nat.mul h 192) (Nat.add (Nat.mul (Nat.mod t 64) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 768) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 64) 3) 384) (
+        Nat.add (Nat.mul h 192) (
+        Nat.add (Nat.mul (Nat.mod t 64) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 768) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 64) 3)) 384) (
+        Nat.add (Nat.mul h 192) (
+        Nat.add (Nat.mul (Nat.mod t 64) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace flashinfer_mla
@@ -392,10 +416,19 @@ The tables are the map of the steps and its inverse, at 69 tokens, a latent of 3
 345 elements, in 480 positions. -/
 theorem flashinfer_mla : flashinfer_mla.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 32) 96) (Nat.add (Nat.mul (Nat.mod t 32) 3) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
-    (g := fun n => (fun t d => Nat.add 288 (Nat.add (Nat.mul (Nat.div t 32) 64) (Nat.add (Nat.mul (Nat.mod t 32) 2) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
+    (f := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 32) 96) (
+        Nat.add (Nat.mul (Nat.mod t 32) 3) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
+    (g := fun n =>
+      (fun t d =>
+        Nat.add 288 (
+        Nat.add (Nat.mul (Nat.div t 32) 64) (
+        Nat.add (Nat.mul (Nat.mod t 32) 2) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace flashinfer_mla_joined
@@ -570,10 +603,18 @@ The tables are the map of the steps and its inverse, at 261 tokens, a latent of 
 1305 elements, in 1920 positions. -/
 theorem flashinfer_mla_joined : flashinfer_mla_joined.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 128) 640) (Nat.add (Nat.mul (Nat.mod t 128) 5) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
-    (g := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 128) 640) (Nat.add (Nat.mul (Nat.mod t 128) 5) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0)))
-    (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
+    (f := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 128) 640) (
+        Nat.add (Nat.mul (Nat.mod t 128) 5) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
+    (g := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 128) 640) (
+        Nat.add (Nat.mul (Nat.mod t 128) 5) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0))))
+      (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

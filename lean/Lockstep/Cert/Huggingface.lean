@@ -37,10 +37,21 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 60 positions. -/
 theorem hf_dynamic : hf_dynamic.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div h 2) 30) (Nat.add (Nat.mul (Nat.mod h 2) 15) (Nat.add (Nat.mul t 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 30 (Nat.add (Nat.mul (Nat.div h 2) 30) (Nat.add (Nat.mul (Nat.mod h 2) 15) (Nat.add (Nat.mul t 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div h 2) 30) (
+        Nat.add (Nat.mul (Nat.mod h 2) 15) (
+        Nat.add (Nat.mul t 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 30 (
+        Nat.add (Nat.mul (Nat.div h 2) 30) (
+        Nat.add (Nat.mul (Nat.mod h 2) 15) (
+        Nat.add (Nat.mul t 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hf_static
@@ -76,10 +87,21 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 6144 positions. -/
 theorem hf_static : hf_static.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div h 2) 3072) (Nat.add (Nat.mul (Nat.mod h 2) 1536) (Nat.add (Nat.mul t 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 3072 (Nat.add (Nat.mul (Nat.div h 2) 3072) (Nat.add (Nat.mul (Nat.mod h 2) 1536) (Nat.add (Nat.mul t 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div h 2) 3072) (
+        Nat.add (Nat.mul (Nat.mod h 2) 1536) (
+        Nat.add (Nat.mul t 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 3072 (
+        Nat.add (Nat.mul (Nat.div h 2) 3072) (
+        Nat.add (Nat.mul (Nat.mod h 2) 1536) (
+        Nat.add (Nat.mul t 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

@@ -37,10 +37,19 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 12288 positions. -/
 theorem llamacpp_flash : llamacpp_flash.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul t 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 6144 (Nat.add (Nat.mul t 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul t 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 6144 (
+        Nat.add (Nat.mul t 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace llamacpp_no_flash
@@ -76,10 +85,19 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 12288 positions. -/
 theorem llamacpp_no_flash : llamacpp_no_flash.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul t 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 6144 (Nat.add (Nat.mul h 3072) (Nat.add (Nat.mul d 1024) (Nat.add (Nat.mul t 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul t 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 6144 (
+        Nat.add (Nat.mul h 3072) (
+        Nat.add (Nat.mul d 1024) (
+        Nat.add (Nat.mul t 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

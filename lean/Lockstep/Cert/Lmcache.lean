@@ -38,10 +38,18 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 60 positions. -/
 theorem lmcache_kv_t2d : lmcache_kv_t2d.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod t 5) 12) (Nat.add (Nat.mul (Nat.div t 5) 6) (Nat.add (Nat.mul (Nat.add (Nat.mul h 3) d) 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod t 5) 12) (Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 6) (Nat.add (Nat.mul (Nat.add (Nat.mul h 3) d) 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod t 5) 12) (
+        Nat.add (Nat.mul (Nat.div t 5) 6) (
+        Nat.add (Nat.mul (Nat.add (Nat.mul h 3) d) 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod t 5) 12) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 6) (
+        Nat.add (Nat.mul (Nat.add (Nat.mul h 3) d) 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

@@ -220,10 +220,22 @@ The tables are the map of the steps and its inverse, at 133 tokens, 2 heads of 3
 1596 elements, in 2304 positions. -/
 theorem lmdeploy_turbomind_engines : lmdeploy_turbomind_engines.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 768) (Nat.add (Nat.mul h 384) (Nat.add (Nat.mul (Nat.div (Nat.div t 64) 3) 192) (Nat.add (Nat.mul (Nat.mod t 64) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 768) (Nat.add (Nat.mul h 384) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 64) 3)) 192) (Nat.add (Nat.mul (Nat.mod t 64) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 768) (
+        Nat.add (Nat.mul h 384) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 64) 3) 192) (
+        Nat.add (Nat.mul (Nat.mod t 64) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 768) (
+        Nat.add (Nat.mul h 384) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 64) 3)) 192) (
+        Nat.add (Nat.mul (Nat.mod t 64) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

@@ -180,10 +180,22 @@ The tables are the map of the steps and its inverse, at 40 tokens, 2 heads of 8:
 1280 elements, in 1536 positions. -/
 theorem vllm_fa_published : vllm_fa_published.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 768) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 256) (Nat.add (Nat.mul (Nat.mod t 16) 16) (Nat.add (Nat.mul h 8) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 768) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 256) (Nat.add (Nat.mul (Nat.mod t 16) 16) (Nat.add (Nat.mul h 8) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 768) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 256) (
+        Nat.add (Nat.mul (Nat.mod t 16) 16) (
+        Nat.add (Nat.mul h 8) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 768) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 256) (
+        Nat.add (Nat.mul (Nat.mod t 16) 16) (
+        Nat.add (Nat.mul h 8) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_paged_x_published
@@ -359,10 +371,22 @@ The tables are the map of the steps and its inverse, at 40 tokens, 2 heads of 8:
 1280 elements, in 1536 positions. -/
 theorem vllm_paged_x_published : vllm_paged_x_published.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 256) (Nat.add (Nat.mul h 128) (Nat.add (Nat.mul (Nat.div d 4) 64) (Nat.add (Nat.mul (Nat.mod t 16) 4) (Nat.add (Nat.mul (Nat.mod d 4) 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add 768 (Nat.add (Nat.mul (Nat.div t 16) 256) (Nat.add (Nat.mul h 128) (Nat.add (Nat.mul d 16) (Nat.add (Nat.mul (Nat.mod t 16) 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 256) (
+        Nat.add (Nat.mul h 128) (
+        Nat.add (Nat.mul (Nat.div d 4) 64) (
+        Nat.add (Nat.mul (Nat.mod t 16) 4) (
+        Nat.add (Nat.mul (Nat.mod d 4) 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 768 (
+        Nat.add (Nat.mul (Nat.div t 16) 256) (
+        Nat.add (Nat.mul h 128) (
+        Nat.add (Nat.mul d 16) (
+        Nat.add (Nat.mul (Nat.mod t 16) 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace trtllm_published
@@ -541,10 +565,22 @@ The tables are the map of the steps and its inverse, at 40 tokens, 2 heads of 8:
 1280 elements, in 2048 positions. -/
 theorem trtllm_published : trtllm_published.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 2) 1024) (Nat.add (Nat.mul (Nat.div (Nat.div t 32) 2) 512) (Nat.add (Nat.mul h 256) (Nat.add (Nat.mul (Nat.mod t 32) 8) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 2) 1024) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 2)) 512) (Nat.add (Nat.mul h 256) (Nat.add (Nat.mul (Nat.mod t 32) 8) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 2) 1024) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 32) 2) 512) (
+        Nat.add (Nat.mul h 256) (
+        Nat.add (Nat.mul (Nat.mod t 32) 8) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 2) 1024) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 2)) 512) (
+        Nat.add (Nat.mul h 256) (
+        Nat.add (Nat.mul (Nat.mod t 32) 8) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace sglang_published
@@ -712,10 +748,19 @@ The tables are the map of the steps and its inverse, at 40 tokens, 2 heads of 8:
 1280 elements, in 1280 positions. -/
 theorem sglang_published : sglang_published.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul t 16) (Nat.add (Nat.mul h 8) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add 640 (Nat.add (Nat.mul t 16) (Nat.add (Nat.mul h 8) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul t 16) (
+        Nat.add (Nat.mul h 8) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 640 (
+        Nat.add (Nat.mul t 16) (
+        Nat.add (Nat.mul h 8) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hf_dynamic_cache_published
@@ -885,10 +930,19 @@ The tables are the map of the steps and its inverse, at 40 tokens, 2 heads of 8:
 1280 elements, in 1280 positions. -/
 theorem hf_dynamic_cache_published : hf_dynamic_cache_published.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul h 320) (Nat.add (Nat.mul t 8) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add 640 (Nat.add (Nat.mul h 320) (Nat.add (Nat.mul t 8) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul h 320) (
+        Nat.add (Nat.mul t 8) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 640 (
+        Nat.add (Nat.mul h 320) (
+        Nat.add (Nat.mul t 8) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace llamacpp_published
@@ -1058,10 +1112,19 @@ The tables are the map of the steps and its inverse, at 40 tokens, 2 heads of 8:
 1280 elements, in 1280 positions. -/
 theorem llamacpp_published : llamacpp_published.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul t 16) (Nat.add (Nat.mul h 8) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add 640 (Nat.add (Nat.mul h 320) (Nat.add (Nat.mul d 40) (Nat.add (Nat.mul t 1) 0))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul t 16) (
+        Nat.add (Nat.mul h 8) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 640 (
+        Nat.add (Nat.mul h 320) (
+        Nat.add (Nat.mul d 40) (
+        Nat.add (Nat.mul t 1) (0)))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace flashinfer_nhd_published
@@ -1239,10 +1302,22 @@ The tables are the map of the steps and its inverse, at 40 tokens, 2 heads of 8:
 1280 elements, in 1536 positions. -/
 theorem flashinfer_nhd_published : flashinfer_nhd_published.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 512) (Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 256) (Nat.add (Nat.mul (Nat.mod t 16) 16) (Nat.add (Nat.mul h 8) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 512) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 256) (Nat.add (Nat.mul (Nat.mod t 16) 16) (Nat.add (Nat.mul h 8) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 512) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 256) (
+        Nat.add (Nat.mul (Nat.mod t 16) 16) (
+        Nat.add (Nat.mul h 8) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 512) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 256) (
+        Nat.add (Nat.mul (Nat.mod t 16) 16) (
+        Nat.add (Nat.mul h 8) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace lmdeploy_turbomind_published
@@ -1416,10 +1491,21 @@ The tables are the map of the steps and its inverse, at 40 tokens, 2 heads of 8:
 1280 elements, in 2048 positions. -/
 theorem lmdeploy_turbomind_published : lmdeploy_turbomind_published.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 64) 1024) (Nat.add (Nat.mul h 512) (Nat.add (Nat.mul (Nat.mod t 64) 8) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add 1024 (Nat.add (Nat.mul (Nat.div t 64) 1024) (Nat.add (Nat.mul h 512) (Nat.add (Nat.mul (Nat.mod t 64) 8) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 64) 1024) (
+        Nat.add (Nat.mul h 512) (
+        Nat.add (Nat.mul (Nat.mod t 64) 8) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 1024 (
+        Nat.add (Nat.mul (Nat.div t 64) 1024) (
+        Nat.add (Nat.mul h 512) (
+        Nat.add (Nat.mul (Nat.mod t 64) 8) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- A certificate for each distinct image of the set seed-004. -/
@@ -1437,6 +1523,15 @@ def publishedImages : List Certificate :=
 /-- At the geometry of the set seed-004, each of 12544 positions, of 8 distinct images,
 holds what the implementation's tables say, by the layouts' steps and by their inverse. -/
 theorem every_position : AllHold publishedImages ∧ allPositions publishedImages = 12544 :=
-  ⟨⟨vllm_fa_published, vllm_paged_x_published, trtllm_published, sglang_published, hf_dynamic_cache_published, llamacpp_published, flashinfer_nhd_published, lmdeploy_turbomind_published, True.intro⟩, rfl⟩
+  ⟨⟨
+    vllm_fa_published,
+    vllm_paged_x_published,
+    trtllm_published,
+    sglang_published,
+    hf_dynamic_cache_published,
+    llamacpp_published,
+    flashinfer_nhd_published,
+    lmdeploy_turbomind_published,
+    True.intro⟩, rfl⟩
 
 end ExactTransformCert

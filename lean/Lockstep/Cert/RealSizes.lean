@@ -45,12 +45,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_fa
 /-- seed-004/vllm-fa and engines/vllm-0.22-nhd.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_fa_at_real_sizes :
     vllm_fa.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_fa.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_fa.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_paged_x
 def at_llama_3_1_8b : Layout where
@@ -95,12 +100,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_paged_x
 /-- seed-004/vllm-paged-x.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_paged_x_at_real_sizes :
     vllm_paged_x.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_paged_x.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_paged_x.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace trtllm
 def at_llama_3_1_8b : Layout where
@@ -145,12 +155,17 @@ def at_qwen2_5_7b : Layout where
     []
 end trtllm
 /-- seed-004/trtllm.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem trtllm_at_real_sizes :
     trtllm.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     trtllm.at_llama_3_1_70b.Lossless 268435456 0 ∧
     trtllm.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace sglang
 def at_llama_3_1_8b : Layout where
@@ -170,12 +185,17 @@ def at_qwen2_5_7b : Layout where
     []
 end sglang
 /-- seed-004/sglang.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem sglang_at_real_sizes :
     sglang.at_llama_3_1_8b.Lossless 268433408 0 ∧
     sglang.at_llama_3_1_70b.Lossless 268435456 0 ∧
     sglang.at_qwen2_5_7b.Lossless 134216704 0 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace hf_dynamic_cache
 def at_llama_3_1_8b : Layout where
@@ -201,12 +221,17 @@ def at_qwen2_5_7b : Layout where
     []
 end hf_dynamic_cache
 /-- seed-004/hf-dynamic-cache.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem hf_dynamic_cache_at_real_sizes :
     hf_dynamic_cache.at_llama_3_1_8b.Lossless 268433408 0 ∧
     hf_dynamic_cache.at_llama_3_1_70b.Lossless 268435456 0 ∧
     hf_dynamic_cache.at_qwen2_5_7b.Lossless 134216704 0 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace llamacpp
 def at_llama_3_1_8b : Layout where
@@ -232,12 +257,17 @@ def at_qwen2_5_7b : Layout where
     []
 end llamacpp
 /-- seed-004/llamacpp.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem llamacpp_at_real_sizes :
     llamacpp.at_llama_3_1_8b.Lossless 268433408 0 ∧
     llamacpp.at_llama_3_1_70b.Lossless 268435456 0 ∧
     llamacpp.at_qwen2_5_7b.Lossless 134216704 0 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace flashinfer_nhd
 def at_llama_3_1_8b : Layout where
@@ -279,12 +309,17 @@ def at_qwen2_5_7b : Layout where
     []
 end flashinfer_nhd
 /-- seed-004/flashinfer-nhd and engines/vllm-0.23-nhd.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem flashinfer_nhd_at_real_sizes :
     flashinfer_nhd.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     flashinfer_nhd.at_llama_3_1_70b.Lossless 268435456 0 ∧
     flashinfer_nhd.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace lmdeploy_turbomind
 def at_llama_3_1_8b : Layout where
@@ -320,12 +355,17 @@ def at_qwen2_5_7b : Layout where
     []
 end lmdeploy_turbomind
 /-- seed-004/lmdeploy-turbomind.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem lmdeploy_turbomind_at_real_sizes :
     lmdeploy_turbomind.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     lmdeploy_turbomind.at_llama_3_1_70b.Lossless 268435456 0 ∧
     lmdeploy_turbomind.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_0_22_hnd
 def at_llama_3_1_8b : Layout where
@@ -367,12 +407,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_0_22_hnd
 /-- engines/vllm-0.22-hnd.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_0_22_hnd_at_real_sizes :
     vllm_0_22_hnd.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_0_22_hnd.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_0_22_hnd.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_0_23_hnd
 def at_llama_3_1_8b : Layout where
@@ -417,12 +462,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_0_23_hnd
 /-- engines/vllm-0.23-hnd.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_0_23_hnd_at_real_sizes :
     vllm_0_23_hnd.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_0_23_hnd.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_0_23_hnd.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_lbnhc
 def at_llama_3_1_8b : Layout where
@@ -455,12 +505,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_lbnhc
 /-- engines/vllm-lbnhc.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_lbnhc_at_real_sizes :
     vllm_lbnhc.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_lbnhc.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_lbnhc.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_lbhnc
 def at_llama_3_1_8b : Layout where
@@ -496,12 +551,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_lbhnc
 /-- engines/vllm-lbhnc.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_lbhnc_at_real_sizes :
     vllm_lbhnc.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_lbhnc.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_lbhnc.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_lhbnc
 def at_llama_3_1_8b : Layout where
@@ -540,12 +600,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_lhbnc
 /-- engines/vllm-lhbnc.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_lhbnc_at_real_sizes :
     vllm_lhbnc.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_lhbnc.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_lhbnc.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_cross_layer_hnd
 def at_llama_3_1_8b : Layout where
@@ -593,12 +658,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_cross_layer_hnd
 /-- engines/vllm-cross-layer-hnd.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_cross_layer_hnd_at_real_sizes :
     vllm_cross_layer_hnd.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_cross_layer_hnd.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_cross_layer_hnd.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_paged_x_engines
 def at_llama_3_1_8b : Layout where
@@ -643,12 +713,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_paged_x_engines
 /-- engines/vllm-paged-x.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_paged_x_engines_at_real_sizes :
     vllm_paged_x_engines.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_paged_x_engines.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_paged_x_engines.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_tp2
 def at_llama_3_1_8b : Layout where
@@ -702,12 +777,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_tp2
 /-- engines/vllm-tp2.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_tp2_at_real_sizes :
     vllm_tp2.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_tp2.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_tp2.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_tp8_replicated
 def at_llama_3_1_8b : Layout where
@@ -773,12 +853,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_tp8_replicated
 /-- engines/vllm-tp8-replicated.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_tp8_replicated_at_real_sizes :
     vllm_tp8_replicated.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_tp8_replicated.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_tp8_replicated.at_qwen2_5_7b.Lossless 268433408 2048 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace flashinfer_nhd_engines
 def at_llama_3_1_8b : Layout where
@@ -820,12 +905,17 @@ def at_qwen2_5_7b : Layout where
     []
 end flashinfer_nhd_engines
 /-- engines/flashinfer-nhd.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem flashinfer_nhd_engines_at_real_sizes :
     flashinfer_nhd_engines.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     flashinfer_nhd_engines.at_llama_3_1_70b.Lossless 268435456 0 ∧
     flashinfer_nhd_engines.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace flashinfer_hnd
 def at_llama_3_1_8b : Layout where
@@ -870,12 +960,17 @@ def at_qwen2_5_7b : Layout where
     []
 end flashinfer_hnd
 /-- engines/flashinfer-hnd.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem flashinfer_hnd_at_real_sizes :
     flashinfer_hnd.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     flashinfer_hnd.at_llama_3_1_70b.Lossless 268435456 0 ∧
     flashinfer_hnd.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace trtllm_pool
 def at_llama_3_1_8b : Layout where
@@ -920,12 +1015,17 @@ def at_qwen2_5_7b : Layout where
     []
 end trtllm_pool
 /-- engines/trtllm-pool.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem trtllm_pool_at_real_sizes :
     trtllm_pool.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     trtllm_pool.at_llama_3_1_70b.Lossless 268435456 0 ∧
     trtllm_pool.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace sglang_token
 def at_llama_3_1_8b : Layout where
@@ -951,12 +1051,17 @@ def at_qwen2_5_7b : Layout where
     []
 end sglang_token
 /-- engines/sglang-token.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem sglang_token_at_real_sizes :
     sglang_token.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     sglang_token.at_llama_3_1_70b.Lossless 268435456 2048 ∧
     sglang_token.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace sglang_page64
 def at_llama_3_1_8b : Layout where
@@ -986,12 +1091,17 @@ def at_qwen2_5_7b : Layout where
     []
 end sglang_page64
 /-- engines/sglang-page64.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem sglang_page64_at_real_sizes :
     sglang_page64.at_llama_3_1_8b.Lossless 268433408 133120 ∧
     sglang_page64.at_llama_3_1_70b.Lossless 268435456 131072 ∧
     sglang_page64.at_qwen2_5_7b.Lossless 134216704 66560 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace hicache_layer_first
 def at_llama_3_1_8b : Layout where
@@ -1020,12 +1130,17 @@ def at_qwen2_5_7b : Layout where
     []
 end hicache_layer_first
 /-- engines/hicache-layer-first.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem hicache_layer_first_at_real_sizes :
     hicache_layer_first.at_llama_3_1_8b.Lossless 268433408 0 ∧
     hicache_layer_first.at_llama_3_1_70b.Lossless 268435456 0 ∧
     hicache_layer_first.at_qwen2_5_7b.Lossless 134216704 0 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace hicache_page_first_direct
 def at_llama_3_1_8b : Layout where
@@ -1064,12 +1179,17 @@ def at_qwen2_5_7b : Layout where
     []
 end hicache_page_first_direct
 /-- engines/hicache-page-first-direct.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem hicache_page_first_direct_at_real_sizes :
     hicache_page_first_direct.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     hicache_page_first_direct.at_llama_3_1_70b.Lossless 268435456 0 ∧
     hicache_page_first_direct.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace hicache_page_head
 def at_llama_3_1_8b : Layout where
@@ -1111,12 +1231,17 @@ def at_qwen2_5_7b : Layout where
     []
 end hicache_page_head
 /-- engines/hicache-page-head.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem hicache_page_head_at_real_sizes :
     hicache_page_head.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     hicache_page_head.at_llama_3_1_70b.Lossless 268435456 0 ∧
     hicache_page_head.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace lmcache_kv_t2d
 def at_llama_3_1_8b : Layout where
@@ -1151,12 +1276,17 @@ def at_qwen2_5_7b : Layout where
     []
 end lmcache_kv_t2d
 /-- engines/lmcache-kv-t2d.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem lmcache_kv_t2d_at_real_sizes :
     lmcache_kv_t2d.at_llama_3_1_8b.Lossless 268433408 0 ∧
     lmcache_kv_t2d.at_llama_3_1_70b.Lossless 268435456 0 ∧
     lmcache_kv_t2d.at_qwen2_5_7b.Lossless 134216704 0 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace hf_dynamic
 def at_llama_3_1_8b : Layout where
@@ -1188,12 +1318,17 @@ def at_qwen2_5_7b : Layout where
     []
 end hf_dynamic
 /-- engines/hf-dynamic.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem hf_dynamic_at_real_sizes :
     hf_dynamic.at_llama_3_1_8b.Lossless 268433408 0 ∧
     hf_dynamic.at_llama_3_1_70b.Lossless 268435456 0 ∧
     hf_dynamic.at_qwen2_5_7b.Lossless 134216704 0 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace hf_static
 def at_llama_3_1_8b : Layout where
@@ -1229,12 +1364,17 @@ def at_qwen2_5_7b : Layout where
     []
 end hf_static
 /-- engines/hf-static.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem hf_static_at_real_sizes :
     hf_static.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     hf_static.at_llama_3_1_70b.Lossless 268435456 0 ∧
     hf_static.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace llamacpp_flash
 def at_llama_3_1_8b : Layout where
@@ -1258,12 +1398,17 @@ def at_qwen2_5_7b : Layout where
     []
 end llamacpp_flash
 /-- engines/llamacpp-flash.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem llamacpp_flash_at_real_sizes :
     llamacpp_flash.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     llamacpp_flash.at_llama_3_1_70b.Lossless 268435456 0 ∧
     llamacpp_flash.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace llamacpp_no_flash
 def at_llama_3_1_8b : Layout where
@@ -1293,12 +1438,17 @@ def at_qwen2_5_7b : Layout where
     []
 end llamacpp_no_flash
 /-- engines/llamacpp-no-flash.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem llamacpp_no_flash_at_real_sizes :
     llamacpp_no_flash.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     llamacpp_no_flash.at_llama_3_1_70b.Lossless 268435456 0 ∧
     llamacpp_no_flash.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace lmdeploy_turbomind_engines
 def at_llama_3_1_8b : Layout where
@@ -1346,12 +1496,17 @@ def at_qwen2_5_7b : Layout where
     []
 end lmdeploy_turbomind_engines
 /-- engines/lmdeploy-turbomind.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem lmdeploy_turbomind_engines_at_real_sizes :
     lmdeploy_turbomind_engines.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     lmdeploy_turbomind_engines.at_llama_3_1_70b.Lossless 268435456 0 ∧
     lmdeploy_turbomind_engines.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace exllamav3_fp16
 def at_llama_3_1_8b : Layout where
@@ -1381,12 +1536,17 @@ def at_qwen2_5_7b : Layout where
     []
 end exllamav3_fp16
 /-- engines/exllamav3-fp16.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem exllamav3_fp16_at_real_sizes :
     exllamav3_fp16.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     exllamav3_fp16.at_llama_3_1_70b.Lossless 268435456 0 ∧
     exllamav3_fp16.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace tpu_ragged_v3
 def at_llama_3_1_8b : Layout where
@@ -1434,12 +1594,17 @@ def at_qwen2_5_7b : Layout where
     []
 end tpu_ragged_v3
 /-- engines/tpu-ragged-v3.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem tpu_ragged_v3_at_real_sizes :
     tpu_ragged_v3.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     tpu_ragged_v3.at_llama_3_1_70b.Lossless 268435456 0 ∧
     tpu_ragged_v3.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_mla
 def at_deepseek_v3 : Layout where
@@ -1454,7 +1619,8 @@ def at_deepseek_v3 : Layout where
     []
 end vllm_mla
 /-- engines/vllm-mla.
-A layer's elements, copies counted, and its padding, at deepseek-v3 (163839 tokens). -/
+A layer's elements, copies counted, and its padding, at
+deepseek-v3 (163839 tokens). -/
 theorem vllm_mla_at_real_sizes :
     vllm_mla.at_deepseek_v3.Lossless 94371264 576 :=
   Layout.lossless_of_fits (by decide +kernel)
@@ -1490,12 +1656,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_blnhc
 /-- engines/vllm-blnhc.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_blnhc_at_real_sizes :
     vllm_blnhc.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_blnhc.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_blnhc.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_bhlnc
 def at_llama_3_1_8b : Layout where
@@ -1531,12 +1702,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_bhlnc
 /-- engines/vllm-bhlnc.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_bhlnc_at_real_sizes :
     vllm_bhlnc.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_bhlnc.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_bhlnc.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_cross_layer_nhd
 def at_llama_3_1_8b : Layout where
@@ -1578,12 +1754,17 @@ def at_qwen2_5_7b : Layout where
     []
 end vllm_cross_layer_nhd
 /-- engines/vllm-cross-layer-nhd.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem vllm_cross_layer_nhd_at_real_sizes :
     vllm_cross_layer_nhd.at_llama_3_1_8b.Lossless 268433408 2048 ∧
     vllm_cross_layer_nhd.at_llama_3_1_70b.Lossless 268435456 0 ∧
     vllm_cross_layer_nhd.at_qwen2_5_7b.Lossless 134216704 1024 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace hicache_page_first
 def at_llama_3_1_8b : Layout where
@@ -1612,12 +1793,17 @@ def at_qwen2_5_7b : Layout where
     []
 end hicache_page_first
 /-- engines/hicache-page-first.
-A layer's elements, copies counted, and its padding, at llama-3.1-8b (131071 tokens), llama-3.1-70b (131072 tokens), qwen2.5-7b (131071 tokens). -/
+A layer's elements, copies counted, and its padding, at
+llama-3.1-8b (131071 tokens),
+llama-3.1-70b (131072 tokens),
+qwen2.5-7b (131071 tokens). -/
 theorem hicache_page_first_at_real_sizes :
     hicache_page_first.at_llama_3_1_8b.Lossless 268433408 0 ∧
     hicache_page_first.at_llama_3_1_70b.Lossless 268435456 0 ∧
     hicache_page_first.at_qwen2_5_7b.Lossless 134216704 0 :=
-  ⟨Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel), Layout.lossless_of_fits (by decide +kernel)⟩
+  ⟨Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel),
+   Layout.lossless_of_fits (by decide +kernel)⟩
 
 namespace vllm_mla_tp2
 def at_deepseek_v3 : Layout where
@@ -1635,7 +1821,8 @@ def at_deepseek_v3 : Layout where
     []
 end vllm_mla_tp2
 /-- engines/vllm-mla-tp2.
-A layer's elements, copies counted, and its padding, at deepseek-v3 (163839 tokens). -/
+A layer's elements, copies counted, and its padding, at
+deepseek-v3 (163839 tokens). -/
 theorem vllm_mla_tp2_at_real_sizes :
     vllm_mla_tp2.at_deepseek_v3.Lossless 188742528 1152 :=
   Layout.lossless_of_fits (by decide +kernel)
@@ -1652,7 +1839,8 @@ def at_deepseek_v3 : Layout where
     []
 end flashinfer_mla
 /-- engines/flashinfer-mla.
-A layer's elements, copies counted, and its padding, at deepseek-v3 (163839 tokens). -/
+A layer's elements, copies counted, and its padding, at
+deepseek-v3 (163839 tokens). -/
 theorem flashinfer_mla_at_real_sizes :
     flashinfer_mla.at_deepseek_v3.Lossless 94371264 576 :=
   Layout.lossless_of_fits (by decide +kernel)
@@ -1670,7 +1858,8 @@ def at_deepseek_v3 : Layout where
     []
 end flashinfer_mla_joined
 /-- engines/flashinfer-mla-joined.
-A layer's elements, copies counted, and its padding, at deepseek-v3 (163839 tokens). -/
+A layer's elements, copies counted, and its padding, at
+deepseek-v3 (163839 tokens). -/
 theorem flashinfer_mla_joined_at_real_sizes :
     flashinfer_mla_joined.at_deepseek_v3.Lossless 94371264 576 :=
   Layout.lossless_of_fits (by decide +kernel)
@@ -1690,7 +1879,8 @@ def at_deepseek_v3 : Layout where
     []
 end trtllm_mla
 /-- engines/trtllm-mla.
-A layer's elements, copies counted, and its padding, at deepseek-v3 (163839 tokens). -/
+A layer's elements, copies counted, and its padding, at
+deepseek-v3 (163839 tokens). -/
 theorem trtllm_mla_at_real_sizes :
     trtllm_mla.at_deepseek_v3.Lossless 94371264 576 :=
   Layout.lossless_of_fits (by decide +kernel)
@@ -1707,7 +1897,8 @@ def at_deepseek_v3 : Layout where
     []
 end sglang_mla
 /-- engines/sglang-mla.
-A layer's elements, copies counted, and its padding, at deepseek-v3 (163839 tokens). -/
+A layer's elements, copies counted, and its padding, at
+deepseek-v3 (163839 tokens). -/
 theorem sglang_mla_at_real_sizes :
     sglang_mla.at_deepseek_v3.Lossless 94371264 576 :=
   Layout.lossless_of_fits (by decide +kernel)
@@ -1722,7 +1913,8 @@ def at_deepseek_v3 : Layout where
     []
 end hicache_mla_layer_first
 /-- engines/hicache-mla-layer-first.
-A layer's elements, copies counted, and its padding, at deepseek-v3 (163839 tokens). -/
+A layer's elements, copies counted, and its padding, at
+deepseek-v3 (163839 tokens). -/
 theorem hicache_mla_layer_first_at_real_sizes :
     hicache_mla_layer_first.at_deepseek_v3.Lossless 94371264 0 :=
   Layout.lossless_of_fits (by decide +kernel)
@@ -1741,7 +1933,8 @@ def at_deepseek_v3 : Layout where
     []
 end hicache_mla_page_first_direct
 /-- engines/hicache-mla-page-first-direct.
-A layer's elements, copies counted, and its padding, at deepseek-v3 (163839 tokens). -/
+A layer's elements, copies counted, and its padding, at
+deepseek-v3 (163839 tokens). -/
 theorem hicache_mla_page_first_direct_at_real_sizes :
     hicache_mla_page_first_direct.at_deepseek_v3.Lossless 94371264 576 :=
   Layout.lossless_of_fits (by decide +kernel)

@@ -76,10 +76,22 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_fa : vllm_fa.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 288) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 288) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 288) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 288) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_paged_x
@@ -245,10 +257,22 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 8:
 1184 elements, in 1536 positions. -/
 theorem vllm_paged_x : vllm_paged_x.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 256) (Nat.add (Nat.mul h 128) (Nat.add (Nat.mul (Nat.div d 4) 64) (Nat.add (Nat.mul (Nat.mod t 16) 4) (Nat.add (Nat.mul (Nat.mod d 4) 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
-    (g := fun n => (fun t h d => Nat.add 768 (Nat.add (Nat.mul (Nat.div t 16) 256) (Nat.add (Nat.mul h 128) (Nat.add (Nat.mul d 16) (Nat.add (Nat.mul (Nat.mod t 16) 1) 0)))))
-    (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 256) (
+        Nat.add (Nat.mul h 128) (
+        Nat.add (Nat.mul (Nat.div d 4) 64) (
+        Nat.add (Nat.mul (Nat.mod t 16) 4) (
+        Nat.add (Nat.mul (Nat.mod d 4) 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 768 (
+        Nat.add (Nat.mul (Nat.div t 16) 256) (
+        Nat.add (Nat.mul h 128) (
+        Nat.add (Nat.mul d 16) (
+        Nat.add (Nat.mul (Nat.mod t 16) 1) (0))))))
+      (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace trtllm
@@ -366,10 +390,22 @@ The tables are the map of the steps and its inverse, at 69 tokens, 2 heads of 3:
 828 elements, in 1152 positions. -/
 theorem trtllm : trtllm.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (Nat.add (Nat.mul (Nat.div (Nat.div t 32) 3) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.mod t 32) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 3)) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.mod t 32) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 32) 3) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.mod t 32) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 3)) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.mod t 32) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace sglang
@@ -397,10 +433,19 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 60 positions. -/
 theorem sglang : sglang.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul t 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 30 (Nat.add (Nat.mul t 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul t 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 30 (
+        Nat.add (Nat.mul t 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hf_dynamic_cache
@@ -430,10 +475,19 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 60 positions. -/
 theorem hf_dynamic_cache : hf_dynamic_cache.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul h 15) (Nat.add (Nat.mul t 3) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 30 (Nat.add (Nat.mul h 15) (Nat.add (Nat.mul t 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul h 15) (
+        Nat.add (Nat.mul t 3) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 30 (
+        Nat.add (Nat.mul h 15) (
+        Nat.add (Nat.mul t 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace llamacpp
@@ -463,10 +517,19 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 60 positions. -/
 theorem llamacpp : llamacpp.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul t 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 30 (Nat.add (Nat.mul h 15) (Nat.add (Nat.mul d 5) (Nat.add (Nat.mul t 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul t 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 30 (
+        Nat.add (Nat.mul h 15) (
+        Nat.add (Nat.mul d 5) (
+        Nat.add (Nat.mul t 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace flashinfer_nhd
@@ -540,10 +603,22 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem flashinfer_nhd : flashinfer_nhd.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace lmdeploy_turbomind
@@ -749,10 +824,21 @@ The tables are the map of the steps and its inverse, at 133 tokens, 2 heads of 3
 1596 elements, in 2304 positions. -/
 theorem lmdeploy_turbomind : lmdeploy_turbomind.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 64) 384) (Nat.add (Nat.mul h 192) (Nat.add (Nat.mul (Nat.mod t 64) 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 1152 (Nat.add (Nat.mul (Nat.div t 64) 384) (Nat.add (Nat.mul h 192) (Nat.add (Nat.mul (Nat.mod t 64) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 64) 384) (
+        Nat.add (Nat.mul h 192) (
+        Nat.add (Nat.mul (Nat.mod t 64) 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 1152 (
+        Nat.add (Nat.mul (Nat.div t 64) 384) (
+        Nat.add (Nat.mul h 192) (
+        Nat.add (Nat.mul (Nat.mod t 64) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

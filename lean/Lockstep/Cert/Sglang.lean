@@ -38,10 +38,19 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 72 positions. -/
 theorem sglang_token : sglang_token.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 1 t) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 36 (Nat.add (Nat.mul (Nat.add 1 t) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 1 t) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 36 (
+        Nat.add (Nat.mul (Nat.add 1 t) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace sglang_page64
@@ -78,10 +87,19 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 1536 positions. -/
 theorem sglang_page64 : sglang_page64.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 64 t) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add 768 (Nat.add (Nat.mul (Nat.add 64 t) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 64 t) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 768 (
+        Nat.add (Nat.mul (Nat.add 64 t) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hicache_layer_first
@@ -112,10 +130,20 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 60 positions. -/
 theorem hicache_layer_first : hicache_layer_first.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 5) 30) (Nat.add (Nat.mul (Nat.mod t 5) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 30) (Nat.add (Nat.mul (Nat.mod t 5) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 5) 30) (
+        Nat.add (Nat.mul (Nat.mod t 5) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 30) (
+        Nat.add (Nat.mul (Nat.mod t 5) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hicache_page_first_direct
@@ -324,10 +352,22 @@ The tables are the map of the steps and its inverse, at 133 tokens, 2 heads of 3
 1596 elements, in 2304 positions. -/
 theorem hicache_page_first_direct : hicache_page_first_direct.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div (Nat.div t 64) 3) 1152) (Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 384) (Nat.add (Nat.mul (Nat.mod t 64) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 64) 3)) 1152) (Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 384) (Nat.add (Nat.mul (Nat.mod t 64) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div (Nat.div t 64) 3) 1152) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 384) (
+        Nat.add (Nat.mul (Nat.mod t 64) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 64) 3)) 1152) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 384) (
+        Nat.add (Nat.mul (Nat.mod t 64) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hicache_page_head
@@ -535,10 +575,22 @@ The tables are the map of the steps and its inverse, at 133 tokens, 2 heads of 3
 1596 elements, in 2304 positions. -/
 theorem hicache_page_head : hicache_page_head.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div (Nat.div t 64) 3) 1152) (Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 384) (Nat.add (Nat.mul h 192) (Nat.add (Nat.mul (Nat.mod t 64) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 64) 3)) 1152) (Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 384) (Nat.add (Nat.mul h 192) (Nat.add (Nat.mul (Nat.mod t 64) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div (Nat.div t 64) 3) 1152) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 384) (
+        Nat.add (Nat.mul h 192) (
+        Nat.add (Nat.mul (Nat.mod t 64) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 64) 3)) 1152) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 64) 3) 384) (
+        Nat.add (Nat.mul h 192) (
+        Nat.add (Nat.mul (Nat.mod t 64) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hicache_page_first
@@ -569,10 +621,20 @@ The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
 60 elements, in 60 positions. -/
 theorem hicache_page_first : hicache_page_first.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 5) 30) (Nat.add (Nat.mul (Nat.mod t 5) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 30) (Nat.add (Nat.mul (Nat.mod t 5) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 5) 30) (
+        Nat.add (Nat.mul (Nat.mod t 5) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 30) (
+        Nat.add (Nat.mul (Nat.mod t 5) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace sglang_mla
@@ -603,10 +665,18 @@ The tables are the map of the steps and its inverse, at 5 tokens, a latent of 3 
 25 elements, in 30 positions. -/
 theorem sglang_mla : sglang_mla.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t d => Nat.add (Nat.mul (Nat.div (Nat.add 1 t) 1) 5) (Nat.add (Nat.mul (Nat.mod (Nat.add 1 t) 1) 5) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
-    (g := fun n => (fun t d => Nat.add (Nat.mul (Nat.div (Nat.add 1 t) 1) 5) (Nat.add (Nat.mul (Nat.mod (Nat.add 1 t) 1) 5) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0)))
-    (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
+    (f := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div (Nat.add 1 t) 1) 5) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 1 t) 1) 5) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
+    (g := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div (Nat.add 1 t) 1) 5) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 1 t) 1) 5) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0))))
+      (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hicache_mla_layer_first
@@ -634,10 +704,18 @@ The tables are the map of the steps and its inverse, at 5 tokens, a latent of 3 
 25 elements, in 25 positions. -/
 theorem hicache_mla_layer_first : hicache_mla_layer_first.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 1) 5) (Nat.add (Nat.mul (Nat.mod t 1) 5) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
-    (g := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 1) 5) (Nat.add (Nat.mul (Nat.mod t 1) 5) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0)))
-    (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
+    (f := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 1) 5) (
+        Nat.add (Nat.mul (Nat.mod t 1) 5) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
+    (g := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 1) 5) (
+        Nat.add (Nat.mul (Nat.mod t 1) 5) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0))))
+      (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace hicache_mla_page_first_direct
@@ -725,10 +803,20 @@ The tables are the map of the steps and its inverse, at 133 tokens, a latent of 
 665 elements, in 960 positions. -/
 theorem hicache_mla_page_first_direct : hicache_mla_page_first_direct.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 64) 320) (Nat.add (Nat.mul (Nat.div (Nat.mod t 64) 1) 5) (Nat.add (Nat.mul (Nat.mod (Nat.mod t 64) 1) 5) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
-    (g := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 64) 320) (Nat.add (Nat.mul (Nat.div (Nat.mod t 64) 1) 5) (Nat.add (Nat.mul (Nat.mod (Nat.mod t 64) 1) 5) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0))))
-    (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
+    (f := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 64) 320) (
+        Nat.add (Nat.mul (Nat.div (Nat.mod t 64) 1) 5) (
+        Nat.add (Nat.mul (Nat.mod (Nat.mod t 64) 1) 5) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
+    (g := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 64) 320) (
+        Nat.add (Nat.mul (Nat.div (Nat.mod t 64) 1) 5) (
+        Nat.add (Nat.mul (Nat.mod (Nat.mod t 64) 1) 5) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0)))))
+      (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

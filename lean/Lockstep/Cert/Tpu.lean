@@ -136,10 +136,22 @@ The tables are the map of the steps and its inverse, at 69 tokens, 2 heads of 3:
 828 elements, in 49152 positions. -/
 theorem tpu_ragged_v3 : tpu_ragged_v3.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 16384) (Nat.add (Nat.mul (Nat.mod t 32) 512) (Nat.add (Nat.mul h 256) (Nat.add (Nat.mul (Nat.div (Nat.div t 32) 3) 128) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 16384) (Nat.add (Nat.mul (Nat.mod t 32) 512) (Nat.add (Nat.mul h 256) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 3)) 128) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 16384) (
+        Nat.add (Nat.mul (Nat.mod t 32) 512) (
+        Nat.add (Nat.mul h 256) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 32) 3) 128) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 16384) (
+        Nat.add (Nat.mul (Nat.mod t 32) 512) (
+        Nat.add (Nat.mul h 256) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 3)) 128) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

@@ -123,10 +123,22 @@ The tables are the map of the steps and its inverse, at 69 tokens, 2 heads of 3:
 828 elements, in 1152 positions. -/
 theorem trtllm_pool : trtllm_pool.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (Nat.add (Nat.mul (Nat.div (Nat.div t 32) 3) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.mod t 32) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 3)) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.mod t 32) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 32) 3) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.mod t 32) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 32) 3) 384) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 32) 3)) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.mod t 32) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace trtllm_mla
@@ -187,10 +199,22 @@ The tables are the map of the steps and its inverse, at 69 tokens, a latent of 3
 345 elements, in 480 positions. -/
 theorem trtllm_mla : trtllm_mla.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t d => Nat.add (Nat.mul (Nat.div (Nat.div t 32) 1) 160) (Nat.add (Nat.mul (Nat.div (Nat.mod (Nat.div t 32) 1) 1) 160) (Nat.add (Nat.mul (Nat.mod (Nat.mod (Nat.div t 32) 1) 1) 160) (Nat.add (Nat.mul (Nat.mod t 32) 5) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
-    (g := fun n => (fun t d => Nat.add (Nat.mul (Nat.div (Nat.div t 32) 1) 160) (Nat.add (Nat.mul (Nat.div (Nat.mod (Nat.div t 32) 1) 1) 160) (Nat.add (Nat.mul (Nat.mod (Nat.mod (Nat.div t 32) 1) 1) 160) (Nat.add (Nat.mul (Nat.mod t 32) 5) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0)))))
-    (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
+    (f := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div (Nat.div t 32) 1) 160) (
+        Nat.add (Nat.mul (Nat.div (Nat.mod (Nat.div t 32) 1) 1) 160) (
+        Nat.add (Nat.mul (Nat.mod (Nat.mod (Nat.div t 32) 1) 1) 160) (
+        Nat.add (Nat.mul (Nat.mod t 32) 5) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
+    (g := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div (Nat.div t 32) 1) 160) (
+        Nat.add (Nat.mul (Nat.div (Nat.mod (Nat.div t 32) 1) 1) 160) (
+        Nat.add (Nat.mul (Nat.mod (Nat.mod (Nat.div t 32) 1) 1) 160) (
+        Nat.add (Nat.mul (Nat.mod t 32) 5) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0))))))
+      (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

@@ -83,10 +83,22 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_0_22_hnd : vllm_0_22_hnd.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 288) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (Nat.add (Nat.mul h 48) (Nat.add (Nat.mul (Nat.mod t 16) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 288) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (Nat.add (Nat.mul h 48) (Nat.add (Nat.mul (Nat.mod t 16) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 288) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul h 48) (
+        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 288) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul h 48) (
+        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_0_23_hnd
@@ -161,10 +173,22 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_0_23_hnd : vllm_0_23_hnd.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (Nat.add (Nat.mul h 48) (Nat.add (Nat.mul (Nat.mod t 16) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (Nat.add (Nat.mul h 48) (Nat.add (Nat.mul (Nat.mod t 16) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul h 48) (
+        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (
+        Nat.add (Nat.mul h 48) (
+        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_lbnhc
@@ -233,10 +257,20 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_lbnhc : vllm_lbnhc.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 192) (Nat.add (Nat.mul (Nat.mod t 16) 12) (Nat.add (Nat.mul h 6) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 192) (Nat.add (Nat.mul (Nat.mod t 16) 12) (Nat.add (Nat.mul h 6) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 192) (
+        Nat.add (Nat.mul (Nat.mod t 16) 12) (
+        Nat.add (Nat.mul h 6) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 192) (
+        Nat.add (Nat.mul (Nat.mod t 16) 12) (
+        Nat.add (Nat.mul h 6) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_lbhnc
@@ -308,10 +342,20 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_lbhnc : vllm_lbhnc.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_lhbnc
@@ -382,10 +426,20 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_lhbnc : vllm_lhbnc.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul h 288) (Nat.add (Nat.mul (Nat.div t 16) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul h 288) (Nat.add (Nat.mul (Nat.div t 16) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul h 288) (
+        Nat.add (Nat.mul (Nat.div t 16) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul h 288) (
+        Nat.add (Nat.mul (Nat.div t 16) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_cross_layer_hnd
@@ -461,10 +515,22 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_cross_layer_hnd : vllm_cross_layer_hnd.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 48) (Nat.add (Nat.mul (Nat.mod t 16) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 48) (Nat.add (Nat.mul (Nat.mod t 16) 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 48) (
+        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 48) (
+        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_paged_x_engines
@@ -771,10 +837,22 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 16
 2368 elements, in 3072 positions. -/
 theorem vllm_paged_x_engines : vllm_paged_x_engines.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 512) (Nat.add (Nat.mul h 256) (Nat.add (Nat.mul (Nat.div d 8) 128) (Nat.add (Nat.mul (Nat.mod t 16) 8) (Nat.add (Nat.mul (Nat.mod d 8) 1) 0)))))
-    (Nat.div n 32) (Nat.div (Nat.mod n 32) 16) (Nat.div (Nat.mod (Nat.mod n 32) 16) 1))
-    (g := fun n => (fun t h d => Nat.add 1536 (Nat.add (Nat.mul (Nat.div t 16) 512) (Nat.add (Nat.mul h 256) (Nat.add (Nat.mul d 16) (Nat.add (Nat.mul (Nat.mod t 16) 1) 0)))))
-    (Nat.div n 32) (Nat.div (Nat.mod n 32) 16) (Nat.div (Nat.mod (Nat.mod n 32) 16) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 512) (
+        Nat.add (Nat.mul h 256) (
+        Nat.add (Nat.mul (Nat.div d 8) 128) (
+        Nat.add (Nat.mul (Nat.mod t 16) 8) (
+        Nat.add (Nat.mul (Nat.mod d 8) 1) (0))))))
+      (Nat.div n 32) (Nat.div (Nat.mod n 32) 16) (Nat.div (Nat.mod (Nat.mod n 32) 16) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add 1536 (
+        Nat.add (Nat.mul (Nat.div t 16) 512) (
+        Nat.add (Nat.mul h 256) (
+        Nat.add (Nat.mul d 16) (
+        Nat.add (Nat.mul (Nat.mod t 16) 1) (0))))))
+      (Nat.div n 32) (Nat.div (Nat.mod n 32) 16) (Nat.div (Nat.mod (Nat.mod n 32) 16) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_tp2
@@ -899,10 +977,24 @@ The tables are the map of the steps and its inverse, at 37 tokens, 4 heads of 3:
 888 elements, in 1152 positions. -/
 theorem vllm_tp2 : vllm_tp2.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div h 2) 576) (Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 288) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul (Nat.mod h 2) 3) (Nat.add (Nat.mul d 1) 0))))))
-    (Nat.div n 12) (Nat.div (Nat.mod n 12) 3) (Nat.div (Nat.mod (Nat.mod n 12) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div h 2) 576) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 288) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul (Nat.mod h 2) 3) (Nat.add (Nat.mul d 1) 0))))))
-    (Nat.div n 12) (Nat.div (Nat.mod n 12) 3) (Nat.div (Nat.mod (Nat.mod n 12) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div h 2) 576) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 288) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul (Nat.mod h 2) 3) (
+        Nat.add (Nat.mul d 1) (0)))))))
+      (Nat.div n 12) (Nat.div (Nat.mod n 12) 3) (Nat.div (Nat.mod (Nat.mod n 12) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div h 2) 576) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 288) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul (Nat.mod h 2) 3) (
+        Nat.add (Nat.mul d 1) (0)))))))
+      (Nat.div n 12) (Nat.div (Nat.mod n 12) 3) (Nat.div (Nat.mod (Nat.mod n 12) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_tp8_replicated
@@ -1119,10 +1211,24 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, 4 copies of each, in 2304 positions. -/
 theorem vllm_tp8_replicated : vllm_tp8_replicated.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d copy => Nat.add (Nat.mul (Nat.div (Nat.add (Nat.mul h 4) copy) 1) 288) (Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 144) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 48) (Nat.add (Nat.mul (Nat.mod t 16) 3) (Nat.add (Nat.mul (Nat.mod (Nat.add (Nat.mul h 4) copy) 1) 3) (Nat.add (Nat.mul d 1) 0))))))
-    (Nat.div n 24) (Nat.div (Nat.mod n 24) 12) (Nat.div (Nat.mod (Nat.mod n 24) 12) 4) (Nat.div (Nat.mod (Nat.mod (Nat.mod n 24) 12) 4) 1))
-    (g := fun n => (fun t h d copy => Nat.add (Nat.mul (Nat.div (Nat.add (Nat.mul h 4) copy) 1) 288) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 144) (Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 48) (Nat.add (Nat.mul (Nat.mod t 16) 3) (Nat.add (Nat.mul (Nat.mod (Nat.add (Nat.mul h 4) copy) 1) 3) (Nat.add (Nat.mul d 1) 0))))))
-    (Nat.div n 24) (Nat.div (Nat.mod n 24) 12) (Nat.div (Nat.mod (Nat.mod n 24) 12) 4) (Nat.div (Nat.mod (Nat.mod (Nat.mod n 24) 12) 4) 1))
+    (f := fun n =>
+      (fun t h d copy =>
+        Nat.add (Nat.mul (Nat.div (Nat.add (Nat.mul h 4) copy) 1) 288) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 144) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 48) (
+        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add (Nat.mul h 4) copy) 1) 3) (
+        Nat.add (Nat.mul d 1) (0)))))))
+      (Nat.div n 24) (Nat.div (Nat.mod n 24) 12) (Nat.div (Nat.mod (Nat.mod n 24) 12) 4) (Nat.div (Nat.mod (Nat.mod (Nat.mod n 24) 12) 4) 1))
+    (g := fun n =>
+      (fun t h d copy =>
+        Nat.add (Nat.mul (Nat.div (Nat.add (Nat.mul h 4) copy) 1) 288) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 144) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 48) (
+        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add (Nat.mul h 4) copy) 1) 3) (
+        Nat.add (Nat.mul d 1) (0)))))))
+      (Nat.div n 24) (Nat.div (Nat.mod n 24) 12) (Nat.div (Nat.mod (Nat.mod n 24) 12) 4) (Nat.div (Nat.mod (Nat.mod (Nat.mod n 24) 12) 4) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_mla
@@ -1169,10 +1275,18 @@ The tables are the map of the steps and its inverse, at 37 tokens, a latent of 3
 185 elements, in 240 positions. -/
 theorem vllm_mla : vllm_mla.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 16) 80) (Nat.add (Nat.mul (Nat.mod t 16) 5) (Nat.add (Nat.mul d 1) 0)))
-    (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
-    (g := fun n => (fun t d => Nat.add (Nat.mul (Nat.div t 16) 80) (Nat.add (Nat.mul (Nat.mod t 16) 5) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0)))
-    (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
+    (f := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 16) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
+        Nat.add (Nat.mul d 1) (0))))
+      (Nat.div n 3) (Nat.div (Nat.mod n 3) 1))
+    (g := fun n =>
+      (fun t d =>
+        Nat.add (Nat.mul (Nat.div t 16) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0))))
+      (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_blnhc
@@ -1241,10 +1355,20 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_blnhc : vllm_blnhc.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 192) (Nat.add (Nat.mul (Nat.mod t 16) 12) (Nat.add (Nat.mul h 6) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 192) (Nat.add (Nat.mul (Nat.mod t 16) 12) (Nat.add (Nat.mul h 6) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 192) (
+        Nat.add (Nat.mul (Nat.mod t 16) 12) (
+        Nat.add (Nat.mul h 6) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 192) (
+        Nat.add (Nat.mul (Nat.mod t 16) 12) (
+        Nat.add (Nat.mul h 6) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_bhlnc
@@ -1316,10 +1440,20 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_bhlnc : vllm_bhlnc.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.div t 16) 192) (Nat.add (Nat.mul h 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.div t 16) 192) (
+        Nat.add (Nat.mul h 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_cross_layer_nhd
@@ -1393,10 +1527,22 @@ The tables are the map of the steps and its inverse, at 37 tokens, 2 heads of 3:
 444 elements, in 576 positions. -/
 theorem vllm_cross_layer_nhd : vllm_cross_layer_nhd.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
-    (g := fun n => (fun t h d => Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (Nat.add (Nat.mul (Nat.mod t 16) 6) (Nat.add (Nat.mul h 3) (Nat.add (Nat.mul d 1) 0)))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (f := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+    (g := fun n =>
+      (fun t h d =>
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (
+        Nat.add (Nat.mul (Nat.mod t 16) 6) (
+        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul d 1) (0))))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 namespace vllm_mla_tp2
@@ -1462,10 +1608,20 @@ The tables are the map of the steps and its inverse, at 37 tokens, a latent of 3
 185 elements, 2 copies of each, in 480 positions. -/
 theorem vllm_mla_tp2 : vllm_mla_tp2.certificate.Holds :=
   Certificate.holds_of_check
-    (f := fun n => (fun t d copy => Nat.add (Nat.mul copy 240) (Nat.add (Nat.mul (Nat.div t 16) 80) (Nat.add (Nat.mul (Nat.mod t 16) 5) (Nat.add (Nat.mul d 1) 0))))
-    (Nat.div n 6) (Nat.div (Nat.mod n 6) 2) (Nat.div (Nat.mod (Nat.mod n 6) 2) 1))
-    (g := fun n => (fun t d copy => Nat.add (Nat.mul copy 240) (Nat.add (Nat.mul (Nat.div t 16) 80) (Nat.add (Nat.mul (Nat.mod t 16) 5) (Nat.add (Nat.mul (Nat.add 3 d) 1) 0))))
-    (Nat.div n 4) (Nat.div (Nat.mod n 4) 2) (Nat.div (Nat.mod (Nat.mod n 4) 2) 1))
+    (f := fun n =>
+      (fun t d copy =>
+        Nat.add (Nat.mul copy 240) (
+        Nat.add (Nat.mul (Nat.div t 16) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
+        Nat.add (Nat.mul d 1) (0)))))
+      (Nat.div n 6) (Nat.div (Nat.mod n 6) 2) (Nat.div (Nat.mod (Nat.mod n 6) 2) 1))
+    (g := fun n =>
+      (fun t d copy =>
+        Nat.add (Nat.mul copy 240) (
+        Nat.add (Nat.mul (Nat.div t 16) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
+        Nat.add (Nat.mul (Nat.add 3 d) 1) (0)))))
+      (Nat.div n 4) (Nat.div (Nat.mod n 4) 2) (Nat.div (Nat.mod (Nat.mod n 4) 2) 1))
     rfl (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert
