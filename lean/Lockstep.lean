@@ -44,7 +44,9 @@ import Lockstep.Lifecycle.Progress
 import Lockstep.Lifecycle.Relation
 import Lockstep.Lifecycle.Reservations
 import Lockstep.Lifecycle.Runs
+import Lockstep.Lifecycle.Scripts
 import Lockstep.Lifecycle.Slack
+import Lockstep.Lifecycle.Witnesses
 import Lockstep.Moves
 import Lockstep.Padding
 import Lockstep.Programs

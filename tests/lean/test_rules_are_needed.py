@@ -22,6 +22,7 @@ SAMPLES = "Lockstep.ElementTypes.Samples"
 DRAW = "Lockstep.Sampling.Draw"
 POOL = "Lockstep.Lifecycle.Pool"
 LAST = "Lockstep.Lifecycle.Progress"
+WITNESSES = "Lockstep.Lifecycle.Witnesses"
 
 WEAKENINGS = {
     "never_fitting_accepted": (
@@ -75,6 +76,13 @@ CHANGES = [
     ),
     (TABLE, "(⟨.notMade, .notMade, .notMade, .notMade⟩, .unproven) ::", "", TABLE, "everyAss"),
     (SAMPLES, "  (15425, 57) ::", "  (15425, 56) ::", SAMPLES, "fp8Samples"),
+    (
+        WITNESSES,
+        "def resumed : List Move := [.admit, .chunk 2 [0] [0], .chunk 2 [1] [1]",
+        "def resumed : List Move := [.admit, .chunk 2 [0] [0], .chunk 3 [1] [1]",
+        WITNESSES,
+        "resumed",
+    ),
     (DRAW, ":= range / n * n", ":= range", DRAW, "limit"),
 ]
 """Module, text, its change, the module that then fails, and a word of what is told."""
