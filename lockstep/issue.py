@@ -1,13 +1,14 @@
-"""A hunt from its set to the bytes of its certificate: run, fold, falsify, sign."""
+"""Each claim from what is observed to the bytes of its certificate: run, fold, falsify, sign."""
 
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockstep import __version__
 from lockstep.certificate.envelope import sign_statement
-from lockstep.certificate.statement import hunt_subjects, statement
+from lockstep.certificate.statement import hunt_subjects, lean_subjects, statement
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -28,16 +29,20 @@ class Issued:
 
 def producer(command: str) -> dict[str, str]:
     """Describe what ran; a certificate carries it as the signer's word."""
-    import numpy
-
     return {
         "name": "lockstep",
         "version": __version__,
         "python": platform.python_version(),
-        "numpy": numpy.__version__,
         "machine": f"{platform.system()} {platform.machine()}",
         "command": command,
     }
+
+
+def array_producer(command: str) -> dict[str, str]:
+    """Describe what ran where NumPy did the work."""
+    import numpy
+
+    return {**producer(command), "numpy": numpy.__version__}
 
 
 def issue_hunt(
@@ -75,7 +80,7 @@ def issue_hunt(
         return predicate(
             found,
             issued_at=issued_at,
-            producer=producer(command),
+            producer=array_producer(command),
             falsifications=falsifications,
         )
 
@@ -93,3 +98,38 @@ def issue_hunt(
         )
     final = fold(results)
     return Issued(sign_statement(statement("hunt", hunt_subjects(final), final), keys), final)
+
+
+def issue_lean(
+    keys: Sequence["Ed25519PrivateKey"],
+    *,
+    issued_at: str,
+    command: str,
+    export: Path | None = None,
+    progress: "Progress" = lambda what, done, whole: None,
+) -> Issued:
+    """Build the lemmas of this checkout, compare them with the registry, and sign.
+
+    Args:
+        keys: of the signers.
+        issued_at: the time that the certificate claims, as TIME-1 writes it.
+        command: the command line, without paths.
+        export: where to write the export, below `lean/`; none is written without it.
+        progress: told of each step.
+
+    Raises:
+        LockstepError: what `lockstep.lean.observe.observe` raises; LEMMA_STATEMENT_MISMATCH where
+            the registry of the specification is not that of the sources.
+    """
+    from lockstep.claims.lean import predicate, registered
+    from lockstep.lean.build import source_folder, standard_output
+    from lockstep.lean.observe import observe
+
+    seen = observe(source_folder(), standard_output(), export=export, progress=progress)
+    differing = sorted(set(seen.theorems) ^ set(registered()), key=lambda theorem: theorem.name)
+    if differing:
+        hint = "Run `lockstep lean lemmas` and look at what changed."
+        name = differing[0].name
+        raise LockstepError("LEMMA_STATEMENT_MISMATCH", name, "as in spec/lemmas.json", hint=hint)
+    folded = predicate(seen, issued_at=issued_at, producer=producer(command))
+    return Issued(sign_statement(statement("lean", lean_subjects(folded), folded), keys), folded)

@@ -6,6 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+BESIDE = {"hunt": ("falsifications.toml", "lemmas.json"), "lean": ("lemmas.json",)}
+"""Normative files of a kind that do not bear its name [STMT-9]."""
+
 
 @cache
 def root() -> Path:
@@ -34,8 +37,8 @@ def load(path: str) -> Any:
 
 def paths(kind: str) -> tuple[str, ...]:
     """List the files that are normative for a claim kind, relative to the root [STMT-9]."""
-    data = (f"{kind}.json", *(("falsifications.toml",) if kind == "hunt" else ()))
-    return (f"schemas/{kind}.schema.json", *(path for path in data if (root() / path).is_file()))
+    own = (f"{kind}.json",) if (root() / f"{kind}.json").is_file() else ()
+    return (f"schemas/{kind}.schema.json", *own, *BESIDE.get(kind, ()))
 
 
 def digest(kind: str) -> str:

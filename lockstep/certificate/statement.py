@@ -1,4 +1,4 @@
-"""The in-toto Statement that is signed, and its subjects [STMT-1, STMT-9, HUNT-16]."""
+"""The in-toto Statement that is signed, and its subjects [STMT-1, STMT-9, HUNT-16, LEAN-7]."""
 
 import hashlib
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 
-KINDS = ("hunt",)
+KINDS = ("hunt", "lean")
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 
@@ -28,6 +28,13 @@ def hunt_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     }
     layouts = hashlib.sha256(lcj.encode(sources)).hexdigest()
     return [subject("spec", spec.digest("hunt")), subject("layouts", layouts)]
+
+
+def lean_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of a build of the lemmas: the spec and the sources [LEAN-7]."""
+    sources = {module["path"]: module["sha256"] for module in predicate["modules"]}
+    digest = hashlib.sha256(lcj.encode(sources)).hexdigest()
+    return [subject("spec", spec.digest("lean")), subject("sources", digest)]
 
 
 def statement(

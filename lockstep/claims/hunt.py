@@ -11,6 +11,7 @@ from typing import Any
 
 from lockstep import spec
 from lockstep.claims import hunt_totals
+from lockstep.claims.hunt_lemmas import row_lemmas
 from lockstep.claims.verdict import verdict
 from lockstep.hunt.demand import pair_id
 from lockstep.hunt.observe import HuntObservations, LayoutObservation, RowObservation
@@ -100,13 +101,16 @@ def _row(
         "verdict": verdict(code, *four.values()),
         "transformations": list(transformations(one.layout, other.layout, geometry)),
         "observations": four,
-        "proof": None if code else _proof(one, other, seen, len(observations.layers)),
+        "proof": None if code else _proof(observations, one, other, seen),
         "native_bytes": None if code else _native_bytes(one, other),
     }
 
 
 def _proof(
-    one: LayoutObservation, other: LayoutObservation, seen: RowObservation, layers: int
+    observations: HuntObservations,
+    one: LayoutObservation,
+    other: LayoutObservation,
+    seen: RowObservation,
 ) -> dict[str, Any]:
     """State what was walked [HUNT-9]; a pair's walk, where made, has to agree with its gathers."""
     src, dst = one.realised, other.realised
@@ -123,11 +127,11 @@ def _proof(
         "source_positions_total": src.positions,
         "dest_padding_positions": other.probe.padding_positions,
         "source_padding_positions": one.probe.padding_positions,
-        "unread_padding_positions": layers * one.probe.padding_positions,
+        "unread_padding_positions": len(observations.layers) * one.probe.padding_positions,
         "dest_bijective": other.probe.bijective and other.probe.layers_agree,
         "source_bijective": one.probe.bijective and one.probe.layers_agree,
         "gather_agrees": agrees,
-        "lemmas": None,
+        "lemmas": row_lemmas(one.layout, other.layout, observations.geometry),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lockstep import spec
+from lockstep.claims.hunt_lemmas import lemma_of
 from lockstep.claims.verdict import EXACT, weakening_never_raises
 from lockstep.hunt.demand import demanded_pairs, lossless_members, pair_id
 from lockstep.hunt.observe import HuntObservations
@@ -47,6 +48,7 @@ def counts(observations: HuntObservations, rows: Rows) -> dict[str, Any]:
         ),
         "distinct_images": len(_distinct(kept)),
         "distinct_positions": sum(one.positions for one in _distinct(realised)),
+        "lemmas": len({lemma["name"] for proof in _proofs(rows) for lemma in proof["lemmas"]}),
         "lossless_layouts": lossless,
         "identity_layouts": [one.layout.name for one in kept if is_identity(one)],
         "frontier_codes": sorted({row["frontier_code"] for row in rows if row["frontier_code"]}),
@@ -93,7 +95,9 @@ def _derived(observations: HuntObservations, rows: Rows) -> dict[str, str]:
         "layouts_are_distinct_declarations": _passed(_declarations_differ(observations)),
         "lossless_images_are_distinct": "passed" if _images_differ(observations) else "vacuous",
         "layouts_carry_pinned_citations": "passed" if pinned else "not_made",
-        "lossless_layouts_have_lemmas": "not_made",
+        "lossless_layouts_have_lemmas": (
+            "passed" if _lossless_have_lemmas(observations) else "not_made"
+        ),
         "weakening_never_raises_a_verdict": _passed(weakening_never_raises()),
         "every_ordered_lossless_pair_is_present": _passed(
             [row["pair_id"] for row in rows] == [pair_id(*pair) for pair in demanded]
@@ -141,6 +145,15 @@ def _images_differ(observations: HuntObservations) -> bool:
         if len(_distinct(images)) < len(images):
             return False
     return True
+
+
+def _lossless_have_lemmas(observations: HuntObservations) -> bool:
+    """Tell whether a lemma is registered for each lossless layout's declaration [HUNT-18]."""
+    layouts = {entry.layout.name: entry.layout for entry in observations.layouts}
+    return all(
+        lemma_of(layouts[name], observations.geometry) is not None
+        for name in _lossless(observations)
+    )
 
 
 def _members(observations: HuntObservations) -> list[tuple[str, ...]]:

@@ -107,25 +107,41 @@ def verified(
     """
     import tempfile
 
+    with tempfile.TemporaryDirectory() as scratch:
+        evidence = Path(scratch)
+        for name, layout in layouts.layouts.items():
+            place = evidence / layout.source_path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(layouts.files[name].read_bytes())
+        return verified_with(certificate, key, trust, evidence)
+
+
+def verified_with(
+    certificate: Path, key: "Ed25519PrivateKey", trust: Path | None, evidence: Path
+) -> dict[str, Any]:
+    """Give the verifier's result under a policy, or under one that trusts a key alone.
+
+    Args:
+        certificate: the file.
+        key: what it was signed with.
+        trust: the policy, if one was given.
+        evidence: the folder of sidecars.
+    """
+    import tempfile
+
     from lockstep.certificate import keys, lcj, times
     from lockstep.certificate.verifier import verify
     from lockstep.cli.keys import YEARS
 
     with tempfile.TemporaryDirectory() as scratch:
-        evidence = Path(scratch, "evidence")
-        for name, layout in layouts.layouts.items():
-            place = evidence / layout.source_path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(layouts.files[name].read_bytes())
         options = ["--evidence", str(evidence)]
         if trust is None:
             span = times.period(YEARS)
             policy = keys.sole_policy(key.public_key(), "signer", "signer", span)
-            alone = Path(scratch, "trust.json")
-            alone.write_bytes(lcj.encode(policy))
+            trust = Path(scratch, "trust.json")
+            trust.write_bytes(lcj.encode(policy))
             options += ["--state", scratch]
-        options += ["--trust", str(trust or alone)]
-        return verify([certificate], *options).results[0]
+        return verify([certificate], *options, "--trust", str(trust)).results[0]
 
 
 def now() -> str:
@@ -179,5 +195,5 @@ def summary(predicate: dict[str, Any]) -> list[str]:
         f"{coverage['rows_composed']} rows, decoded {coverage['rows_decoded']} rows over "
         f"{coverage['layers_decoded']} layers",
         f"falsifications: {len(predicate['falsifications'])}, each with its registered code; "
-        "lemmas: not made",
+        f"lemmas: {counts['lemmas']}, named by statement digest",
     ]

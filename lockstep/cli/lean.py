@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lockstep.cli import lean_export, lean_generate, say
+from lockstep.cli import lean_certify, lean_export, lean_generate, say
 
 if TYPE_CHECKING:
     from lockstep.lean.build import Built
@@ -16,6 +16,7 @@ _group = typer.Typer(no_args_is_help=True, help="Lean lemmas: build, check, gene
 def register(app: typer.Typer) -> None:
     """Add the command group to the command line."""
     lean_export.add(_group)
+    lean_certify.add(_group)
     lean_generate.add(_group)
     app.add_typer(_group, name="lean")
 

@@ -66,9 +66,20 @@ def bijection_denied(statement: Statement) -> None:
     row_of(statement, *EXACT)["proof"]["dest_bijective"] = False
 
 
-def lemma_named(statement: Statement) -> None:
-    """Name a lemma that nobody has made."""
-    row_of(statement, *EXACT)["proof"]["lemmas"] = [NOBODY]
+def lemmas_emptied(statement: Statement) -> None:
+    """Name no lemma."""
+    row_of(statement, *EXACT)["proof"]["lemmas"] = []
+
+
+def lemma_of_another_statement(statement: Statement) -> None:
+    """Keep a lemma's name, and give it another statement."""
+    row_of(statement, *EXACT)["proof"]["lemmas"][0]["statement_sha256"] = "0" * 64
+
+
+def lemma_added(statement: Statement) -> None:
+    """Name a lemma that nobody has made beside the others."""
+    added = {"name": NOBODY.title().replace("-", ""), "statement_sha256": "0" * 64}
+    row_of(statement, *EXACT)["proof"]["lemmas"].append(added)
 
 
 def proof_deleted(statement: Statement) -> None:
@@ -212,7 +223,9 @@ MUTATIONS: dict[str, Mutation] = {
     "guard-set-shrunk-to-one-each": guard_set_shrunk,
     "unhashable-in-a-signed-list": unhashable_in_a_list,
     "bijection-denied": bijection_denied,
-    "no-kernel-checked-lemma": lemma_named,
+    "no-kernel-checked-lemma": lemmas_emptied,
+    "lemma-that-proves-another-statement": lemma_of_another_statement,
+    "lemma-that-nobody-asked-for": lemma_added,
     "proof-deleted": proof_deleted,
     "sampled-proof": sampled_proof,
     "trivial-transformation": trivial_transformation,

@@ -13,6 +13,8 @@ from lockstep.certificate.lcj import encode
 from lockstep.certificate.statement import predicate_type
 
 ROLE = "claimant"
+KINDS = ("hunt", "lean")
+"""What the policy of the trials allows: a hunt, and the lemmas that its rows name."""
 _FIRST, _LAST = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"
 
 
@@ -90,7 +92,8 @@ class Forge:
             keys.Signer(one.name, one.name, one.public, (ROLE,), _FIRST, _LAST)
             for one in (self.ann, self.bob)
         ]
-        made = keys.policy(signers, [predicate_type("hunt")], version=1, expires=_LAST)
+        kinds = [predicate_type(kind) for kind in KINDS]
+        made = keys.policy(signers, kinds, version=1, expires=_LAST)
         return {**made, **changes}
 
     def policy_of_ann(self, **changes: Any) -> dict[str, Any]:
@@ -99,5 +102,6 @@ class Forge:
         return self.policy(keys=[{**ann, **changes}, bob])
 
     def policy_of_rule(self, **changes: Any) -> dict[str, Any]:
-        """Give a policy in which some members of its one rule are changed."""
-        return self.policy(rules=[{**self.policy()["rules"][0], **changes}])
+        """Give a policy in which some members of the hunt's rule are changed."""
+        hunt, *others = self.policy()["rules"]
+        return self.policy(rules=[{**hunt, **changes}, *others])

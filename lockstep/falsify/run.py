@@ -10,6 +10,7 @@ from lockstep.falsify import (
     declarations,
     engines,
     envelopes,
+    lemmas,
     payload_text,
     surroundings,
 )
@@ -18,6 +19,7 @@ from lockstep.falsify.registry import entries
 from lockstep.falsify.trial import Answer, Setting, Trial, holding, judge
 
 _UNCHANGED = "the-draft-itself"
+_LEMMAS = "the-lemmas-themselves"
 _ESCAPES = "terminal-escapes-in-a-detail"
 
 
@@ -42,10 +44,11 @@ def run(
     _require_rows(predicate)
     forge = Forge(statement("hunt", subjects, {**predicate, "issued_at": issued_at}), issued_at)
     answers = judge(trials(forge), issued_at)
-    unchanged = answers[_UNCHANGED].code
-    if unchanged != "OK":
-        hint = "Correct the draft: lockstep-verify says more about it."
-        raise LockstepError("H9_GUARD_FAILED_OPEN", "/falsifications", "OK", unchanged, hint)
+    for name in (_UNCHANGED, _LEMMAS):
+        if answers[name].code != "OK":
+            hint = f"Correct {name.replace('-', ' ')}: lockstep-verify says more about it."
+            got = answers[name].code
+            raise LockstepError("H9_GUARD_FAILED_OPEN", "/falsifications", "OK", got, hint)
     outcomes = engines.outcomes()
     return [
         {
@@ -69,6 +72,9 @@ def trials(forge: Forge) -> list[Trial]:
         made[name] = forge.signed(edit(forge.payload))
     for name, make in envelopes.MADE.items():
         made[name] = make(forge)
+    for name, mutate_lemmas in lemmas.MUTATIONS.items():
+        made[name] = forge.signed(encode(lemmas.mutant(forge.issued_at, mutate_lemmas)))
+    made[_LEMMAS] = forge.signed(encode(lemmas.draft(forge.issued_at)))
     return [
         *(Trial(name, holding(data), usual) for name, data in made.items()),
         *surroundings.file_trials(forge),

@@ -7,6 +7,7 @@ accepted after such a change is right, and nobody but a second implementation ca
 
 from typing import Any
 
+from lockstep.claims.hunt_lemmas import row_lemmas
 from lockstep.errors import LockstepError
 from lockstep.hunt.demand import demanded_pairs, lossless_members, pair_id
 from lockstep.layouts.declaration import Citation, Component, Layout, Tensor
@@ -31,7 +32,8 @@ def agrees(predicate: dict[str, Any]) -> bool:
     """Derive layouts, pairs, words and frontier codes from the declarations and compare them."""
     try:
         return _agrees(predicate)
-    except LockstepError:
+    except (LockstepError, KeyError, TypeError):
+        # What no reader may take has no shape to rely on.
         return False
 
 
@@ -58,6 +60,8 @@ def _agrees(predicate: dict[str, Any]) -> bool:
         if row["frontier_code"] != frontier_code(*sides, geometry):
             return False
         if row["transformations"] != list(transformations(*sides, geometry)):
+            return False
+        if row["proof"] is not None and row["proof"]["lemmas"] != row_lemmas(*sides, geometry):
             return False
         lossless = all(side.quantisation == "none" for side in sides)
         if row["frontier_code"] is None and lossless != row["verdict"].startswith("EXACT"):

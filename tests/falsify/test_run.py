@@ -14,6 +14,7 @@ from lockstep.falsify import (
     declarations,
     engines,
     envelopes,
+    lemmas,
     payload_text,
     run,
     surroundings,
@@ -43,7 +44,7 @@ def test_every_falsification_meets_its_code(draft, arguments):
 
 def test_a_mutation_that_does_nothing_fails(small_draft, arguments, monkeypatch):
     idle = {}
-    for module in (content, declarations):
+    for module in (content, declarations, lemmas):
         idle |= {name: (lambda statement: None) for name in module.MUTATIONS}
         monkeypatch.setattr(module, "MUTATIONS", dict.fromkeys(module.MUTATIONS, lambda s: None))
     edits = dict.fromkeys(payload_text.EDITS, lambda payload: payload)

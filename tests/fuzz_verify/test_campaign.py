@@ -1,5 +1,6 @@
 """The campaign finds nothing on the verifier, and finds what a wrong verifier does."""
 
+import copy
 import json
 import sys
 from dataclasses import replace
@@ -7,7 +8,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from lockstep import fuzz_verify, limits
+from lockstep import fuzz_verify, limits, spec
 from lockstep.certificate.lcj import encode
 from lockstep.errors import LockstepError
 from lockstep.falsify.forge import Forge
@@ -91,6 +92,23 @@ def test_witnessed_bytes_are_supplied_with_every_other_mutant():
     assert not supplies(mutant(number=4))
 
 
+def lemma_of_first(predicate):
+    """The lemma of the first layout: behind the general ones, where a row starts from it."""
+    name, general = predicate["layouts"][0]["name"], len(spec.load("lemmas.json")["rows"])
+    row = next(row for row in predicate["rows"] if row["src"] == name and row["proof"])
+    return row["proof"]["lemmas"][general]["name"]
+
+
+def without_lemma(predicate, lemma):
+    """A copy in which no row names a lemma."""
+    copied = copy.deepcopy(predicate)
+    for row in copied["rows"]:
+        if row["proof"] is not None:
+            held = row["proof"]["lemmas"]
+            row["proof"]["lemmas"] = [one for one in held if one["name"] != lemma]
+    return copied
+
+
 def test_the_second_opinion_tells_another_way_of_saying_from_another_thing(parent):
     predicate = parent.forge.statement["predicate"]
     assert second_opinion.agrees(predicate)
@@ -99,7 +117,10 @@ def test_the_second_opinion_tells_another_way_of_saying_from_another_thing(paren
         first = {**predicate["layouts"][0], **fields}
         return {**predicate, "layouts": [first, *predicate["layouts"][1:]]}
 
-    assert second_opinion.agrees(changed(kv_heads=predicate["geometry"]["kv_heads"]))
+    # The same heads, said in another way, are another declaration, and no lemma speaks of it.
+    heads = changed(kv_heads=predicate["geometry"]["kv_heads"])
+    assert not second_opinion.agrees(heads)
+    assert second_opinion.agrees(without_lemma(heads, lemma_of_first(predicate)))
     assert not second_opinion.agrees(changed(kv_heads=1))
     assert not second_opinion.agrees(changed(block=8))
     tensor = predicate["layouts"][0]["tensors"][0]

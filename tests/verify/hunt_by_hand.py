@@ -17,6 +17,8 @@ from typing import Any
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 DATA = json.loads((SPEC / "hunt.json").read_text("utf-8"))
+LEMMAS = json.loads((SPEC / "lemmas.json").read_text("utf-8"))
+DECLARED = ["attention", "block", "kv_heads", "quantisation", "rank_axis", "ranks", "tensors"]
 Json = dict[str, Any]
 
 
@@ -209,6 +211,22 @@ ABSENT = {
 }
 
 
+def own_lemma(layout: Json) -> str | None:
+    """Look up the lemma of a declaration [HUNT-18]."""
+    key = hashlib.sha256(lcj({name: layout[name] for name in DECLARED})).hexdigest()
+    found: str | None = LEMMAS["layouts"].get(key)
+    return found
+
+
+def lemmas(src: Json, dst: Json) -> list[Json]:
+    """List the lemmas of a row with a proof [HUNT-18]."""
+    names = LEMMAS["rows"] + [name for name in (own_lemma(src), own_lemma(dst)) if name]
+    if own_lemma(src) and own_lemma(src) == own_lemma(dst):
+        names.pop()
+    digests = {lemma["name"]: lemma["statement_sha256"] for lemma in LEMMAS["lemmas"]}
+    return [{"name": name, "statement_sha256": digests[name]} for name in names]
+
+
 def statement(
     shape: Json,
     layouts: list[Json],
@@ -259,7 +277,7 @@ def statement(
                 "dest_bijective": True,
                 "source_bijective": True,
                 "gather_agrees": True,
-                "lemmas": None,
+                "lemmas": lemmas(named[src], named[dst]),
             }
             row["native_bytes"] = {"src": a["native_bytes"], "dst": b["native_bytes"]}
             decoded.append(
@@ -286,7 +304,9 @@ def statement(
     }
     distinct = {repr(image): image[0] for image in images.values()}
     verdicts = [row["verdict"] for row in table]
-    outcomes = {"lossless_layouts_have_lemmas": "not_made"}
+    outcomes = {}
+    if not all(own_lemma(named[name]) for name in lossless):
+        outcomes["lossless_layouts_have_lemmas"] = "not_made"
     if any(layout["citation"]["commit"] is None for layout in layouts):
         outcomes["layouts_carry_pinned_citations"] = "not_made"
     if not {"EXACT_BYTE", "EXACT_TOKEN"} <= set(verdicts):
@@ -334,6 +354,7 @@ def statement(
             ),
             "distinct_images": len({repr(images[name]) for name in lossless}),
             "distinct_positions": sum(distinct.values()),
+            "lemmas": len({one["name"] for row in proved for one in row["proof"]["lemmas"]}),
             "lossless_layouts": lossless,
             "identity_layouts": [
                 name for name in lossless if realisable[name]["derived"]["identity"]

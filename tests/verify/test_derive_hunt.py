@@ -6,11 +6,13 @@ import itertools
 import json
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from lockstep_verify import derive, schema, spec
 from lockstep_verify.derive import Options, hunt_totals
+from lockstep_verify.derive.hunt_lemmas import lemma_of
 from lockstep_verify.derive.hunt_rows import OBSERVATIONS, fold
 from lockstep_verify.errors import Refusal
 from lockstep_verify.statement import check_statement, check_subjects
@@ -23,6 +25,7 @@ H10 = "H10_COUNTS_DO_NOT_RECOMPUTE"
 H12 = "H12_PAIR_DECLARED_TWICE"
 H13 = "H13_TOKEN_CLAIM_WITHOUT_A_DECODE"
 H9 = "H9_GUARD_FAILED_OPEN"
+MISMATCH = "LEMMA_STATEMENT_MISMATCH"
 
 
 @pytest.fixture
@@ -76,6 +79,7 @@ def test_four_layouts(four):
         "source_positions_checked": 1152,
         "distinct_images": 3,
         "distinct_positions": 576,
+        "lemmas": four["predicate"]["counts"]["lemmas"],
         "layouts_enumerated": 3,
         "positions_enumerated": 576,
         "layers_enumerated": 1,
@@ -95,8 +99,11 @@ def test_the_published_layouts_give_the_published_figures(twelve):
     assert (counts["positions_checked"], counts["source_positions_checked"]) == (90_880, 90_880)
     assert counts["distinct_positions"] == 12_544
     assert "identity map: sglang" in "\n".join(derivation.lines)
-    assert "lemmas: not made" in derivation.lines
-    assert "check lossless_layouts_have_lemmas: not made" in derivation.lines
+    assert counts["lemmas"] == len(spec.load("lemmas.json")["rows"]) + 8
+    said = "\n".join(derivation.lines)
+    assert f"lemmas: {counts['lemmas']} named by statement digest" in said
+    assert "8 of 8 lossless layouts have one of their own" in said
+    assert "lossless_layouts_have_lemmas" not in said
 
 
 # Rows of `four`: 0 flat->heads, 1 flat->paged, 2 half->paged (refused), 3 heads->flat,
@@ -141,6 +148,9 @@ ORDER = [
     (5, f"{P}/rows/5/proof/dest_bijective", False, H2, None),
     (5, f"{P}/rows/5/proof/source_bijective", None, H2, None),
     (5, f"{P}/rows/5/proof/gather_agrees", False, H2, None),
+    (5, f"{P}/rows/5/proof/lemmas", [], "H3_PROOF_MISSING", None),
+    (5, f"{P}/rows/5/proof/lemmas/0/name", "Nobody.made", "H3_PROOF_MISSING", "proof/lemmas"),
+    (5, f"{P}/rows/5/proof/lemmas/1/statement_sha256", "0" * 64, MISMATCH, None),
     (5, f"{P}/transfer/rows/4/pair_id", "paged->g", H13, "/rows/5/observations/tokens_identical"),
     (5, f"{P}/transfer/references/0/anchor", "flat", H13, "/rows/0/observations/tokens_identical"),
     (5, f"{P}/rows/2/observations/tokens_identical", False, H13, None),
@@ -187,6 +197,7 @@ ORDER = [
             "source_positions_checked",
             "distinct_images",
             "distinct_positions",
+            "lemmas",
         )
     ],
     (7, f"{P}/counts/lossless_layouts", ["flat", "paged", "heads"], H10, None),
@@ -598,6 +609,39 @@ def mutants(value, node):
         yield None
     if value is None and isinstance(node.get("type"), list):
         yield from {"integer": (0, 1), "boolean": (True, False)}.get(node["type"][0], ())
+
+
+def _own(statement, name):
+    layouts = statement["predicate"]["layouts"]
+    return lemma_of(SimpleNamespace(declared=next(one for one in layouts if one["name"] == name)))
+
+
+def test_rows_name_the_lemmas_of_their_own_layouts(twelve):
+    rows = {row["pair_id"]: row for row in twelve["predicate"]["rows"]}
+    general = spec.load("lemmas.json")["rows"]
+    for src, dst in (("vllm-fa", "sglang"), ("sglang", "vllm-fa"), ("sglang", "trtllm")):
+        named = [lemma["name"] for lemma in rows[f"{src}->{dst}"]["proof"]["lemmas"]]
+        assert named == [*general, _own(twelve, src), _own(twelve, dst)]
+        assert None not in named
+    lossy = [lemma["name"] for lemma in rows["vllm-fa->vllm-fp8"]["proof"]["lemmas"]]
+    assert lossy == [*general, _own(twelve, "vllm-fa")]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lemmas: lemmas.pop(0),
+        lambda lemmas: lemmas.pop(),
+        lambda lemmas: lemmas.insert(0, lemmas[0]),
+        lambda lemmas: lemmas.append(lemmas.pop(-2)),
+        lambda lemmas: lemmas.append({"name": "Lifecycle.other", "statement_sha256": "0" * 64}),
+    ],
+)
+def test_lemmas_missing_surplus_or_out_of_order(twelve, change):
+    rows = twelve["predicate"]["rows"]
+    i = [row["pair_id"] for row in rows].index("sglang->trtllm")
+    change(rows[i]["proof"]["lemmas"])
+    assert refusal(twelve) == ("H3_PROOF_MISSING", f"/predicate/rows/{i}/proof/lemmas")
 
 
 @pytest.mark.parametrize("fixture", ["four", "twelve"])

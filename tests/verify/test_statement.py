@@ -86,6 +86,15 @@ def test_the_spec_digest_is_that_of_the_canonical_listing():
 
     files = {
         name: hashlib.sha256(spec.read(name)).hexdigest()
-        for name in ("falsifications.toml", "hunt.json", "schemas/hunt.schema.json")
+        for name in (
+            "falsifications.toml",
+            "hunt.json",
+            "lemmas.json",
+            "schemas/hunt.schema.json",
+        )
     }
     assert spec.digest("hunt") == hashlib.sha256(lcj.encode(files)).hexdigest()
+    del files["falsifications.toml"], files["hunt.json"], files["schemas/hunt.schema.json"]
+    schema = "schemas/lean.schema.json"
+    files[schema] = hashlib.sha256(spec.read(schema)).hexdigest()
+    assert spec.digest("lean") == hashlib.sha256(lcj.encode(files)).hexdigest()

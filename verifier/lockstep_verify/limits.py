@@ -51,6 +51,9 @@ WALKED_TOTAL = 1_000_000
 LAYOUT_SOURCE_BYTES = 1 << 14
 """The source file of a layout is written by people, and parsed."""
 
+LEAN_SOURCE_BYTES = 4 * MIB
+"""A source of lemmas is written by people, or generated as a table; it is hashed, not parsed."""
+
 LAYOUT_SOURCE_DOTS = 32
 """Dots in one line of it; names of thousands of steps cost seconds to read."""
 

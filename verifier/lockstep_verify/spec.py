@@ -6,6 +6,9 @@ import os
 from functools import cache
 from typing import Any
 
+_SHARED = {"hunt": ("falsifications.toml", "lemmas.json"), "lean": ("lemmas.json",)}
+"""What is normative for a kind beside the files that bear its name (STMT-9)."""
+
 
 @cache
 def root() -> str:
@@ -34,9 +37,8 @@ def load(path: str) -> Any:
 
 def paths(kind: str) -> list[str]:
     """List the files that are normative for a claim kind, relative to the root (STMT-9)."""
-    data = [f"{kind}.json", *(["falsifications.toml"] if kind == "hunt" else [])]
-    held = [path for path in data if os.path.isfile(os.path.join(root(), path))]
-    return [f"schemas/{kind}.schema.json", *held]
+    own = [f"{kind}.json"] if os.path.isfile(os.path.join(root(), f"{kind}.json")) else []
+    return [f"schemas/{kind}.schema.json", *own, *_SHARED.get(kind, ())]
 
 
 def digest(kind: str) -> str:

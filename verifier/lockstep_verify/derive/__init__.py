@@ -7,7 +7,10 @@ if TYPE_CHECKING:
     # Importing it costs a tenth of a whole verification, and few runs need it.
     from pathlib import Path
 
-KINDS: dict[str, str] = {"urn:lockstep:certificate:hunt:v1": "hunt"}
+KINDS: dict[str, str] = {
+    "urn:lockstep:certificate:hunt:v1": "hunt",
+    "urn:lockstep:certificate:lean:v1": "lean",
+}
 """The module below this package, and the stem of the spec's files, by predicate type."""
 
 

@@ -5,10 +5,12 @@ What was run (tokens, differing slots) must agree with them. The order of the ch
 normative order of derivation; the first offence gives the code.
 """
 
+import hashlib
 from typing import Any
 
 from lockstep_verify import spec
 from lockstep_verify.derive import Derivation, Options
+from lockstep_verify.derive.hunt_lemmas import Lemmas
 from lockstep_verify.derive.hunt_pairs import check_names, demanded, groups, require
 from lockstep_verify.derive.hunt_rows import check_row
 from lockstep_verify.derive.hunt_sources import check_sources
@@ -39,13 +41,13 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     wanted = demanded(resolved)
     rows = predicate["rows"]
     pairs = check_names(rows, layouts, wanted)
-    transfer = Transfer(predicate["transfer"])
+    transfer, lemmas = Transfer(predicate["transfer"]), Lemmas(list(layouts.values()))
     words = [
-        check_row(i, row, pair, transfer)
+        check_row(i, row, pair, transfer, lemmas)
         for i, (row, pair) in enumerate(zip(rows, pairs, strict=True))
     ]
     check_transfer(predicate["transfer"], rows, pairs, resolved, geometry.layers)
-    findings = Findings(predicate, list(layouts.values()), resolved, pairs, words)
+    findings = Findings(predicate, list(layouts.values()), resolved, pairs, words, lemmas)
     check_findings(findings)
     check_guards(findings)
     check_sources(statement, options)
@@ -104,6 +106,19 @@ def _apart(findings: Findings) -> list[str]:
     return [f"declared and in no group, so not hunted: {', '.join(names)}"] if names else []
 
 
+def _lemma_lines(findings: Findings) -> list[str]:
+    """Say which lemmas the rows rest on, and what is not known of them here (HUNT-18)."""
+    of, lossless = findings.lemmas.of, findings.lossless
+    covered = [layout for layout in lossless if of[layout.name] is not None]
+    digest = hashlib.sha256(spec.read("lemmas.json")).hexdigest()
+    return [
+        f"lemmas: {findings.counts()['lemmas']} named by statement digest, as registered in "
+        f"lemmas.json (sha256 {digest}); {len(covered)} of {len(lossless)} lossless layouts have "
+        "one of their own",
+        "that a kernel accepted them is for a certificate of kind lean to say",
+    ]
+
+
 def _report(findings: Findings, walked: int, options: Options) -> Derivation:
     counts, coverage = findings.counts(), findings.coverage()
     numbers = {name: value for name, value in (counts | coverage).items() if isinstance(value, int)}
@@ -141,7 +156,7 @@ def _report(findings: Findings, walked: int, options: Options) -> Derivation:
         f"{len(findings.predicate['falsifications'])} falsifications "
         "(that they ran is attested)",
         *(f"check {name}: {outcome}" for name, outcome in open_checks),
-        "lemmas: not made",
+        *_lemma_lines(findings),
         f"layout sources: {sources}",
     )
     return Derivation("DERIVED", numbers, lines)

@@ -1,14 +1,14 @@
-"""What each row must say, given its two layouts and what was run (HUNT-4 to HUNT-9)."""
+"""What a row must say, given its two layouts and what was run (HUNT-4 to HUNT-9, HUNT-18)."""
 
 from typing import Any
 
+from lockstep_verify.derive.hunt_lemmas import H3, Lemmas
 from lockstep_verify.derive.hunt_pairs import Pair, require
 from lockstep_verify.derive.hunt_transfer import H13, Transfer
 from lockstep_verify.derive.hunt_words import words
 from lockstep_verify.errors import Refusal
 
 H2 = "H2_VERDICT_NOT_DERIVED"
-H3 = "H3_PROOF_MISSING"
 H4 = "H4_PROOF_NOT_EXHAUSTIVE"
 H5 = "H5_TRIVIAL_TRANSFORMATION"
 OBSERVATIONS = (
@@ -33,11 +33,14 @@ def fold(frontier: str | None, observations: dict[str, bool | None]) -> str:
     return "EXACT_BYTE" if byte else "EXACT_TOKEN"
 
 
-def check_row(i: int, row: dict[str, Any], pair: Pair, transfer: Transfer) -> list[str]:
+def check_row(
+    i: int, row: dict[str, Any], pair: Pair, transfer: Transfer, lemmas: Lemmas
+) -> list[str]:
     """Check all that a row says, and give its words (step 5 of the order of derivation).
 
     Raises:
-        Refusal: H2, H3, H4, H5, H13, COVERAGE_DENOMINATOR_NOT_DERIVED.
+        Refusal: H2, H3, H4, H5, H13, LEMMA_STATEMENT_MISMATCH,
+            COVERAGE_DENOMINATOR_NOT_DERIVED.
     """
     at = f"{_ROWS}/{i}"
     require(H2, f"{at}/frontier_code", pair.frontier, row["frontier_code"])
@@ -51,6 +54,7 @@ def check_row(i: int, row: dict[str, Any], pair: Pair, transfer: Transfer) -> li
             require(H4, f"{at}/proof/{name}", count, proof[name])
         for name in ("dest_bijective", "source_bijective", "gather_agrees"):
             require(H2, f"{at}/proof/{name}", True, proof[name])
+        lemmas.check(f"{at}/proof", proof, pair)
     _check_observations(at, row, pair, transfer)
     verdict = fold(pair.frontier, row["observations"])
     require(H2, f"{at}/verdict", verdict, row["verdict"])

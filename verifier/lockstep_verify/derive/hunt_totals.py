@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 from lockstep_verify import spec
+from lockstep_verify.derive.hunt_lemmas import Lemmas
 from lockstep_verify.derive.hunt_pairs import Group, Pair, require
 from lockstep_verify.derive.hunt_rows import EXACT
 from lockstep_verify.derive.layout import Layout
@@ -21,6 +22,7 @@ class Findings:
         resolved: the groups.
         pairs: the pairs of the rows, in the rows' order.
         words: the words of each row.
+        lemmas: those of the layouts, and those that the rows name.
     """
 
     def __init__(
@@ -30,11 +32,13 @@ class Findings:
         resolved: list[Group],
         pairs: list[Pair],
         words: list[list[str]],
+        lemmas: Lemmas,
     ) -> None:
         self.predicate = predicate
         self.layouts = layouts
         self.resolved = resolved
         self.pairs = pairs
+        self.lemmas = lemmas
         self.realisable = [layout for layout in layouts if layout.realisable]
         members = {layout.name for group in resolved for layout in group.lossless}
         self.lossless = [layout for layout in layouts if layout.name in members]
@@ -69,6 +73,7 @@ class Findings:
             "source_positions_checked": sum(pair.src.positions for pair in self.proved()),
             "distinct_images": len({layout.image for layout in self.lossless}),
             "distinct_positions": sum(positions for positions, _ in distinct),
+            "lemmas": len(self.lemmas.named),
             "lossless_layouts": named,
             "identity_layouts": [layout.name for layout in self.lossless if layout.identity],
             "frontier_codes": sorted(codes),
@@ -98,7 +103,11 @@ class Findings:
                 if any(layout["citation"]["commit"] is None for layout in declared)
                 else "passed"
             ),
-            "lossless_layouts_have_lemmas": "not_made",
+            "lossless_layouts_have_lemmas": (
+                "not_made"
+                if any(self.lemmas.of[layout.name] is None for layout in self.lossless)
+                else "passed"
+            ),
             "lossless_images_are_distinct": (
                 "passed"
                 if all(

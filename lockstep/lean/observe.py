@@ -1,0 +1,143 @@
+"""What was seen of one build of the lemmas, for its certificate (spec/lean.md)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.lean.toolchain import Toolchain
+
+Progress = Callable[[str, int, int], None]
+"""Told of each step, how far it has come, and how far it goes."""
+HOSTS = {
+    "lake": "lake build, which starts lean once a module",
+    "wheel": "lockstep/lean/host.py, a Python process of its own a module",
+}
+"""The process that hosts the kernel, by builder."""
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A registered theorem of the built modules: name, statement digest, axioms sorted."""
+
+    name: str
+    statement_sha256: str
+    axioms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeanObservations:
+    """What was seen of one build of the lemmas.
+
+    Attributes:
+        kernel: builder, version, commit and library_sha256 [LEAN-5].
+        host: the process that ran the kernel.
+        theorems: in the order of their names.
+        modules: hex SHA-256 of each source by its module's name.
+        kernel_accepted: whether Lean exited with 0 for every module; None where not looked.
+        source_gate_passed: whether the source gate found nothing; None where not looked.
+        official_toolchain_agrees: whether the official toolchain gave the same digests.
+        export: path and hex SHA-256 of the export, if one was written.
+    """
+
+    kernel: Mapping[str, str]
+    host: str
+    theorems: tuple[Theorem, ...]
+    modules: Mapping[str, str]
+    kernel_accepted: bool | None
+    source_gate_passed: bool | None
+    official_toolchain_agrees: bool | None
+    export: tuple[str, str] | None
+
+
+def observe(
+    source: Path,
+    output: Path,
+    *,
+    incremental: bool = True,
+    export: Path | None = None,
+    progress: Progress = lambda what, done, whole: None,
+) -> LeanObservations:
+    """Pass the sources through the gate, build them, and read what the objects state.
+
+    A build or gate that fails raises, so that nothing is observed of it.
+
+    Args:
+        source: the folder of sources.
+        output: the folder of objects.
+        incremental: keep objects whose record holds.
+        export: where to write the export, below `source`; none is written without it.
+        progress: told of each step.
+
+    Raises:
+        LockstepError: LEAN_TOOLCHAIN, LEAN_SOURCE_REFUSED, LEAN_BUILD_FAILED, OLEAN_MALFORMED,
+            AXIOM_NOT_ALLOWED; FILE_CHANGED where a source changed while it was built.
+    """
+    from lockstep.lean import build, lemmas, source_gate, toolchain
+    from lockstep.lean.environment import load
+    from lockstep.lean.export import export as exported
+
+    before = sources(source)
+    progress("looking for what a source may not say", 0, len(before))
+    source_gate.check(source)
+    built: list[str] = []
+
+    def tell(one: build.Built) -> None:
+        built.append(one.name)
+        progress("building the lemmas", len(built), len(before))
+
+    build.build(source=source, output=output, incremental=incremental, tell=tell)
+    progress("reading what the lemmas state", 0, 1)
+    environment = load(output)
+    theorems = tuple(
+        Theorem(entry["name"], entry["statement_sha256"], tuple(entry["axioms"]))
+        for entry in lemmas.entries(environment)
+    )
+    held = None
+    if export is not None:
+        from lockstep.certificate.write import write_file
+
+        data = exported(environment, lemmas.registered(environment))
+        write_file(export, data)
+        held = (export.relative_to(source).as_posix(), hashlib.sha256(data).hexdigest())
+    if sources(source) != before:
+        hint = "A source changed while it was being built; build again."
+        raise LockstepError("FILE_CHANGED", str(source), hint=hint)
+    found = toolchain.find()
+    return LeanObservations(
+        kernel=identity(found),
+        host=HOSTS[found.builder],
+        theorems=theorems,
+        modules=before,
+        kernel_accepted=True,
+        source_gate_passed=True,
+        # Only the official toolchain's own build says what it makes of the sources.
+        official_toolchain_agrees=True if found.builder == "lake" else None,
+        export=held,
+    )
+
+
+def identity(found: Toolchain) -> dict[str, str]:
+    """Say by which bytes the kernel is known."""
+    return {
+        "builder": found.builder,
+        "version": found.version,
+        "commit": found.commit,
+        "library_sha256": found.library_sha256,
+    }
+
+
+def sources(folder: Path) -> dict[str, str]:
+    """Give the SHA-256 of each source by its module's name."""
+    from lockstep.lean import source_text
+
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in source_text.modules(folder).items()
+    }
