@@ -14,9 +14,10 @@ from typing import Any
 
 from lockstep import spec
 from lockstep.layouts.declaration import load
+from lockstep.layouts.derived import derived_json
 from lockstep.layouts.frontier import frontier_code
 from lockstep.layouts.geometry import Geometry
-from lockstep.layouts.realise import realise, unrealised_json
+from lockstep.layouts.realise import realise
 from lockstep.layouts.words import transformations
 
 GEOMETRY = Geometry(6, 2, 2, 4, 4, 2, "float16")
@@ -116,7 +117,7 @@ def row(pair_id: str, src: str, dst: str) -> tuple[dict[str, Any], dict[str, Any
             "dest_bijective": True,
             "source_bijective": True,
             "gather_agrees": True,
-            "lemmas": None,
+            "lemmas": "$lemmas",
         },
         "native_bytes": {"src": source.native_bytes, "dst": dest.native_bytes},
     }, entry
@@ -130,8 +131,8 @@ def predicate() -> dict[str, Any]:
     held = {name: found for name, found in REALISED.items() if found is not None}
     proved = [entry for entry in rows if entry["proof"] is not None]
     exact = {name for anchor, members in GROUPS for name in lossless(anchor, members)}
-    derived = {name: found.derived_json() for name, found in held.items()}
-    images = {name: (found["positions"], found["image_sha256"]) for name, found in derived.items()}
+    derived = {name: derived_json(found) for name, found in REALISED.items()}
+    images = {name: (derived[name]["positions"], derived[name]["image_sha256"]) for name in held}
     verdicts = [entry["verdict"] for entry in rows]
     vacuous = {"lossless_layouts_have_lemmas": "not_made"}
     data = spec.load("hunt.json")
@@ -145,7 +146,7 @@ def predicate() -> dict[str, Any]:
         "set": "vectors",
         "geometry": GEOMETRY.as_json(),
         "layouts": [
-            {**entry.as_json(GEOMETRY), "derived": derived.get(entry.name) or unrealised_json()}
+            {**entry.as_json(GEOMETRY), "derived": derived[entry.name]}
             for entry in LAYOUTS
         ],
         "groups": [{"anchor": anchor, "members": list(members)} for anchor, members in GROUPS],
@@ -176,6 +177,7 @@ def predicate() -> dict[str, Any]:
             ),
             "distinct_images": len({images[name] for name in exact}),
             "distinct_positions": sum(positions for positions, _ in set(images.values())),
+            "lemmas": "$lemmas",
             "lossless_layouts": [name for name in BY_NAME if name in exact],
             "identity_layouts": [
                 name for name in BY_NAME if name in exact and derived[name]["identity"]

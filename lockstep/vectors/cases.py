@@ -6,7 +6,7 @@ from typing import Any
 
 from lockstep.vectors import keys
 
-AREAS = ("bytes", "json", "envelope", "ed25519", "trust", "statement", "verdict", "hunt")
+AREAS = ("bytes", "json", "envelope", "ed25519", "trust", "statement", "verdict", "hunt", "lean")
 """The areas of conformance/README.md, in the order of the stages."""
 
 _MEMBERS = {"id", "rule", "note", "flags", "scenario", "parent", "edits", "code", "expect"}

@@ -13,7 +13,7 @@ from typing import Any
 
 from lockstep import spec
 from lockstep.certificate import lcj
-from lockstep.vectors import keys
+from lockstep.vectors import keys, lemmas
 from lockstep.vectors.blob import INLINE_BYTES, Blob, make, shorten
 from lockstep.vectors.edits import Edit, edit_blob, edit_value, stage
 
@@ -54,6 +54,19 @@ def _layout_sources(statement: dict[str, Any]) -> str:
     return hashlib.sha256(lcj.encode(sources)).hexdigest()
 
 
+def _lemma_sources(statement: dict[str, Any]) -> str:
+    modules = statement["predicate"]["modules"]
+    sources = {module["path"]: module["sha256"] for module in modules}
+    return hashlib.sha256(lcj.encode(sources)).hexdigest()
+
+
+_SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "$layouts": _layout_sources,
+    "$sources": _lemma_sources,
+}
+"""Subjects whose digest follows from the predicate."""
+
+
 @cache
 def _falsifications() -> list[dict[str, str]]:
     entries = tomllib.loads(spec.read("falsifications.toml").decode("utf-8"))["falsification"]
@@ -68,6 +81,8 @@ _PLACEHOLDERS: dict[str, Callable[[str], Any]] = {
     "keyid": lambda name: keys.key_id(keys.public(name)),
     "spec": spec.digest,
     "falsifications": lambda _: copy.deepcopy(_falsifications()),
+    "theorems": lemmas.theorems,
+    "allowed_axioms": lambda _: lemmas.allowed_axioms(),
     "null": lambda _: None,
     "source": lambda name: (keys.cases_root() / "layouts" / f"{name}.toml").read_text("utf-8"),
     "sha256": lambda text: hashlib.sha256(text.encode("utf-8")).hexdigest(),
@@ -95,9 +110,11 @@ def _document(name: str) -> str:
 def document(name: str) -> Any:
     """Give a document of spec/cases/documents, its placeholders resolved."""
     value = resolve(json.loads(_document(name)))
+    lemmas.fill(value)
     for subject in value.get("subject", ()):
-        if subject["digest"].get("sha256") == "$layouts":
-            subject["digest"]["sha256"] = _layout_sources(value)
+        follows = _SUBJECTS.get(subject["digest"].get("sha256", ""))
+        if follows is not None:
+            subject["digest"]["sha256"] = follows(value)
     return value
 
 

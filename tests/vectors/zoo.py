@@ -171,9 +171,9 @@ def trusts_verdicts(patch):
 
     check = hunt_rows.check_row
 
-    def check_row(i, row, pair, transfer):
+    def check_row(i, row, *given):
         fold.row = row
-        return check(i, row, pair, transfer)
+        return check(i, row, *given)
 
     patch.setattr(hunt_rows, "fold", fold)
     patch.setattr(hunt, "check_row", check_row)

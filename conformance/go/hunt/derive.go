@@ -3,6 +3,7 @@ package hunt
 import (
 	"strconv"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/layout"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
@@ -16,6 +17,8 @@ type declared struct {
 	realised *layout.Realised
 	image    string
 	lossless bool
+	// lemma is that of the declaration, empty where none is registered.
+	lemma string
 }
 
 // derivation is the state of a derivation. Its methods are the steps of hunt.md's order of
@@ -30,14 +33,17 @@ type derivation struct {
 	demanded  map[string]demand
 	rows      []row
 	counts    map[string]int64
+	// lemmas are those that rows name.
+	lemmas map[string]bool
 }
 
 // Derive is the order of derivation of hunt.md.
-func (k *Kind) Derive(stated *statement.Statement, evidence Evidence, exhaustive bool) (*Derived, *refusal.Refusal) {
+func (k *Kind) Derive(stated *statement.Statement, evidence kind.Evidence, exhaustive bool) (*kind.Derived, *refusal.Refusal) {
 	d := &derivation{
 		kind: k, predicate: stated.Predicate,
 		geometry: layout.ReadGeometry(stated.Predicate.Object("geometry"), k.data.Object("dtypes")),
 		byName:   map[string]*declared{}, demanded: map[string]demand{}, counts: map[string]int64{},
+		lemmas: map[string]bool{},
 	}
 	steps := []func() *refusal.Refusal{
 		d.checkGeometry, d.checkLayouts, d.checkGroups, d.checkPairs, d.checkRows, d.checkTransfer,
@@ -52,7 +58,7 @@ func (k *Kind) Derive(stated *statement.Statement, evidence Evidence, exhaustive
 	if exhaustive {
 		d.enumerate()
 	}
-	return &Derived{Verdict: "DERIVED", Counts: d.counts}, nil
+	return &kind.Derived{Verdict: "DERIVED", Counts: d.counts}, nil
 }
 
 // enumerate is the cross-check of [HUNT-17]. It decides nothing about the document: a difference
@@ -115,6 +121,7 @@ func (d *derivation) checkLayouts() *refusal.Refusal {
 		if err := d.checkDerived(found, entry.Object("derived"), pointer+"/derived"); err != nil {
 			return err
 		}
+		found.lemma = d.kind.lemmas.OfLayout(found.DeclarationSha256())
 		d.layouts = append(d.layouts, found)
 		d.byName[found.Name] = found
 	}

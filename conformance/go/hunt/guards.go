@@ -1,9 +1,9 @@
 package hunt
 
 import (
-	"regexp"
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/specification"
@@ -14,9 +14,6 @@ const failedOpen = "H9_GUARD_FAILED_OPEN"
 
 // sourceLimit is the size of a layout's source file in bytes ([HUNT-16]).
 const sourceLimit = 16 << 10
-
-// sidecar is the form of a sidecar's name ([EV-1]).
-var sidecar = regexp.MustCompile(`\A[A-Za-z0-9_][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9._-]{0,99})*\z`)
 
 // checkChecks is [HUNT-13].
 func (d *derivation) checkChecks() *refusal.Refusal {
@@ -87,7 +84,9 @@ func (d *derivation) outcome(name string) string {
 			}
 		}
 	case "lossless_layouts_have_lemmas":
-		return "not_made"
+		if !d.losslessHaveLemmas() {
+			return "not_made"
+		}
 	}
 	return "passed"
 }
@@ -170,11 +169,11 @@ func (d *derivation) checkFalsifications() *refusal.Refusal {
 }
 
 // checkSources is step 9 ([HUNT-16]).
-func (d *derivation) checkSources(stated *statement.Statement, evidence Evidence) *refusal.Refusal {
+func (d *derivation) checkSources(stated *statement.Statement, evidence kind.Evidence) *refusal.Refusal {
 	digests := lcj.NewObject()
 	for i, found := range d.layouts {
 		pointer := refusal.Index("/predicate/layouts", i) + "/source"
-		if len(found.SourcePath) > 200 || !sidecar.MatchString(found.SourcePath) {
+		if !kind.Sidecar(found.SourcePath) {
 			return refusal.New("BAD_VALUE", pointer+"/path")
 		}
 		if known, ok := digests.Get(found.SourcePath); ok && known != found.SourceSha256 {

@@ -6,16 +6,13 @@ import (
 	"strings"
 
 	"lockstep/conformance/go/lcj"
-	"lockstep/conformance/go/refusal"
+	"lockstep/conformance/go/lemmas"
 	"lockstep/conformance/go/schema"
 	"lockstep/conformance/go/specification"
 )
 
 // PredicateType is the kind's predicate type.
 const PredicateType = "urn:lockstep:certificate:hunt:v1"
-
-// Evidence reads a sidecar of at most limit bytes by its name.
-type Evidence func(name string, limit int64) ([]byte, *refusal.Refusal)
 
 // falsification is an entry of falsifications.toml.
 type falsification struct {
@@ -30,18 +27,12 @@ type Kind struct {
 	data           *lcj.Object
 	limits         *lcj.Object
 	falsifications []falsification
-}
-
-// Derived is what a derivation gives.
-type Derived struct {
-	Verdict string
-	// Counts are those that a policy's floors may name.
-	Counts map[string]int64
+	lemmas         *lemmas.Registry
 }
 
 // NewKind reads the kind's data.
-func NewKind(spec *specification.Specification) (*Kind, error) {
-	kind := &Kind{}
+func NewKind(spec *specification.Specification, registry *lemmas.Registry) (*Kind, error) {
+	kind := &Kind{lemmas: registry}
 	var err error
 	if kind.Schema, err = spec.Schema("hunt"); err != nil {
 		return nil, err
@@ -50,14 +41,15 @@ func NewKind(spec *specification.Specification) (*Kind, error) {
 		return nil, err
 	}
 	kind.limits = kind.data.Object("limits")
-	registry, err := spec.Bytes("falsifications.toml")
+	registered, err := spec.Bytes("falsifications.toml")
 	if err != nil {
 		return nil, err
 	}
-	if kind.falsifications, err = readFalsifications(string(registry)); err != nil {
+	if kind.falsifications, err = readFalsifications(string(registered)); err != nil {
 		return nil, err
 	}
-	kind.SpecDigest, err = spec.Digest("schemas/hunt.schema.json", "hunt.json", "falsifications.toml")
+	kind.SpecDigest, err = spec.Digest(
+		"schemas/hunt.schema.json", "hunt.json", "falsifications.toml", "lemmas.json")
 	return kind, err
 }
 

@@ -103,7 +103,7 @@ func (d *derivation) checkProof(r *row, pointer string) *refusal.Refusal {
 	const partial = "H4_PROOF_NOT_EXHAUSTIVE"
 	src, dst := r.src.realised, r.dst.realised
 	r.unread = int64(len(d.predicate.Object("transfer").List("layers"))) * src.Padding
-	return compare(proof, pointer, []expectation{
+	err := compare(proof, pointer, []expectation{
 		{"positions_checked", dst.Positions, partial},
 		{"positions_total", dst.Positions, partial},
 		{"source_positions_checked", src.Positions, partial},
@@ -115,6 +115,10 @@ func (d *derivation) checkProof(r *row, pointer string) *refusal.Refusal {
 		{"source_bijective", true, notDerived},
 		{"gather_agrees", true, notDerived},
 	})
+	if err != nil {
+		return err
+	}
+	return d.checkLemmas(r, proof.Objects("lemmas"), pointer+"/lemmas")
 }
 
 // checkObservations is [HUNT-8], and [HUNT-9] for refused rows.

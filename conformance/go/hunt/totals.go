@@ -48,6 +48,7 @@ func (d *derivation) checkTotals() *refusal.Refusal {
 	if err := d.compareCounts(stated, pointer, []string{
 		"layouts", "rows", "exact_byte", "exact_token", "not_exact", "refused", "unproven",
 		"positions_checked", "source_positions_checked", "distinct_images", "distinct_positions",
+		"lemmas",
 	}); err != nil {
 		return err
 	}
@@ -113,6 +114,7 @@ func (d *derivation) count() {
 		}
 	}
 	c["distinct_images"] = int64(len(losslessImages))
+	c["lemmas"] = int64(len(d.lemmas))
 }
 
 // distinct gives the distinct strings, sorted, as a list of values.

@@ -2,6 +2,8 @@
 package layout
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"lockstep/conformance/go/lcj"
@@ -78,12 +80,26 @@ func Read(object *lcj.Object) Layout {
 	return layout
 }
 
+// declaring are the members that tell declarations apart: all but name, engine, citation, source
+// and what is derived.
+var declaring = []string{
+	"attention", "block", "kv_heads", "quantisation", "rank_axis", "ranks", "tensors",
+}
+
+// DeclarationSha256 is the digest under which a declaration's lemma is registered ([HUNT-18]).
+func (l Layout) DeclarationSha256() string {
+	told := lcj.NewObject()
+	for _, name := range declaring {
+		told.Set(name, l.declaration.Member(name))
+	}
+	sum := sha256.Sum256(lcj.Encode(told))
+	return hex.EncodeToString(sum[:])
+}
+
 // SameDeclaration says whether two declarations agree in all but name, engine, citation and
 // source ([HUNT-13]).
 func (l Layout) SameDeclaration(other Layout) bool {
-	for _, name := range []string{
-		"attention", "kv_heads", "ranks", "rank_axis", "block", "quantisation", "tensors",
-	} {
+	for _, name := range declaring {
 		if !lcj.Equal(l.declaration.Member(name), other.declaration.Member(name)) {
 			return false
 		}

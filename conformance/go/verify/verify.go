@@ -4,6 +4,9 @@ package verify
 import (
 	"lockstep/conformance/go/envelope"
 	"lockstep/conformance/go/hunt"
+	"lockstep/conformance/go/kind"
+	"lockstep/conformance/go/lean"
+	"lockstep/conformance/go/lemmas"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/schema"
 	"lockstep/conformance/go/specification"
@@ -15,20 +18,37 @@ import (
 type Verifier struct {
 	Spec *specification.Specification
 
-	kinds map[string]statement.Kind
-	hunt  *hunt.Kind
+	kinds    map[string]statement.Kind
+	derivers map[string]deriver
+}
+
+// deriver is stage 10 of a kind.
+type deriver interface {
+	Derive(stated *statement.Statement, evidence kind.Evidence, exhaustive bool) (*kind.Derived, *refusal.Refusal)
 }
 
 // New makes a verifier of a specification.
 func New(spec *specification.Specification) (*Verifier, error) {
-	kind, err := hunt.NewKind(spec)
+	registry, err := lemmas.Read(spec)
 	if err != nil {
 		return nil, err
 	}
-	kinds := map[string]statement.Kind{
-		hunt.PredicateType: {Schema: kind.Schema, SpecDigest: kind.SpecDigest},
+	hunts, err := hunt.NewKind(spec, registry)
+	if err != nil {
+		return nil, err
 	}
-	return &Verifier{Spec: spec, kinds: kinds, hunt: kind}, nil
+	leans, err := lean.NewKind(spec, registry)
+	if err != nil {
+		return nil, err
+	}
+	return &Verifier{
+		Spec: spec,
+		kinds: map[string]statement.Kind{
+			hunt.PredicateType: {Schema: hunts.Schema, SpecDigest: hunts.SpecDigest},
+			lean.PredicateType: {Schema: leans.Schema, SpecDigest: leans.SpecDigest},
+		},
+		derivers: map[string]deriver{hunt.PredicateType: hunts, lean.PredicateType: leans},
+	}, nil
 }
 
 // Request says how a certificate is to be judged.
@@ -40,7 +60,7 @@ type Request struct {
 	// SubjectDigest is the sha256 of the user's subject file, or empty.
 	SubjectDigest string
 	// Evidence reads sidecars; nil where no folder was given.
-	Evidence hunt.Evidence
+	Evidence kind.Evidence
 	// Exhaustive asks for a walk over every position ([HUNT-17]).
 	Exhaustive bool
 }
@@ -146,9 +166,9 @@ func (v *Verifier) rederive(payload []byte, request Request, result *Result) str
 
 // derive is stage 10.
 func (v *Verifier) derive(stated *statement.Statement, request Request, result *Result) *refusal.Refusal {
-	ledger := v.hunt.Schema.Ledger(stated.Predicate)
+	ledger := v.kinds[stated.PredicateType].Schema.Ledger(stated.Predicate)
 	result.Ledger = &ledger
-	derived, err := v.hunt.Derive(stated, request.Evidence, request.Exhaustive)
+	derived, err := v.derivers[stated.PredicateType].Derive(stated, request.Evidence, request.Exhaustive)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"lockstep/conformance/go/ed25519x"
 	"lockstep/conformance/go/envelope"
 	"lockstep/conformance/go/hunt"
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/moment"
 	"lockstep/conformance/go/refusal"
@@ -225,7 +226,7 @@ func subjectDigest(request *lcj.Object) string {
 
 // evidenceOf writes a request's evidence into a folder of its own, so that it is read as files
 // are. The second value removes the folder.
-func evidenceOf(request *lcj.Object) (hunt.Evidence, func()) {
+func evidenceOf(request *lcj.Object) (kind.Evidence, func()) {
 	files, ok := request.Member("evidence").(*lcj.Object)
 	if !ok {
 		return nil, func() {}
