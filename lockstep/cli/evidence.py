@@ -7,11 +7,6 @@ from typing import Any
 
 import typer
 
-SETS = {
-    "exact-transformations.cert.json": "seed-004",
-    "engine-layouts.cert.json": "engines",
-}
-"""Which set each committed hunt certificate is of."""
 OWN_KEY = "evidence"
 """Name of the key that `make evidence` makes; other keys of the policy are kept."""
 YEARS = 10
@@ -44,8 +39,7 @@ def register(app: typer.Typer) -> None:
         from lockstep.cli.hunt import now, progress
         from lockstep.errors import LockstepError
         from lockstep.evidence.index import build_index, markdown
-        from lockstep.issue import issue_hunt
-        from lockstep.layouts.sets import load_set
+        from lockstep.evidence.make import MAKERS, Making
 
         if table:
             say(markdown(json.loads((folder / "index.json").read_bytes())))
@@ -57,31 +51,23 @@ def register(app: typer.Typer) -> None:
             hint = "Run it at the top of a checkout, or name a folder with --folder."
             raise LockstepError("USAGE", str(folder), "a folder", "none", hint)
         key = Ed25519PrivateKey.generate()
-        with tempfile.TemporaryDirectory() as place:
-            draft = Path(place)
-            for name, set_name in SETS.items():
-                say(f"hunting the set {set_name}")
-                layouts = load_set(set_name)
-                issued = issue_hunt(
-                    layouts,
-                    layouts.geometry,
-                    [key],
-                    issued_at=now(),
-                    command="lockstep evidence",
-                    progress=progress(),
-                )
-                write_file(draft / name, issued.certificate)
-            foreign = [path for path in folder.glob("*.cert.json") if path.name not in SETS]
+        with tempfile.TemporaryDirectory() as scratch:
+            draft = Path(scratch)
+            for name, (doing, make) in MAKERS.items():
+                say(doing)
+                write_file(draft / name, make(Making(key, now(), draft, progress())))
+            foreign = [path for path in folder.glob("*.cert.json") if path.name not in MAKERS]
             for path in foreign:
                 write_file(draft / path.name, path.read_bytes())
             write_file(draft / "trust.json", lcj.encode(_policy(folder / "trust.json", key)))
             index = lcj.encode(build_index(draft, folder / "index.json"))
             write_file(draft / "index.json", index + b"\n")
             _verify_all(draft)
-            for path in sorted(draft.iterdir()):
-                if path.is_file():
-                    write_file(folder / path.name, path.read_bytes())
-                    say(f"wrote {folder / path.name}")
+            for path in sorted(path for path in draft.rglob("*") if path.is_file()):
+                place = folder / path.relative_to(draft)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                write_file(place, path.read_bytes())
+                say(f"wrote {place}")
         say("`lockstep evidence --table` prints the README's table, --check compares it.")
 
 
@@ -117,13 +103,18 @@ def _policy(old: Path, key: Any) -> dict[str, Any]:
 def _verify_all(folder: Path) -> None:
     from lockstep.certificate.verifier import verify
     from lockstep.errors import LockstepError
-    from lockstep.layouts.declaration import layouts_root
+    from lockstep.evidence.index import kind_of
+    from lockstep.evidence.make import sidecars
 
-    files = sorted(folder.glob("*.cert.json"))
+    by_kind: dict[str, list[Path]] = {}
+    for path in sorted(folder.glob("*.cert.json")):
+        by_kind.setdefault(kind_of(path.read_bytes()), []).append(path)
+    results: list[dict[str, Any]] = []
     # What the user remembers of this policy is no matter of a draft.
     with tempfile.TemporaryDirectory() as state:
         options = ["--trust", str(folder / "trust.json"), "--state", state]
-        results = verify(files, *options, "--evidence", str(layouts_root())).results
+        for kind, files in sorted(by_kind.items()):
+            results += verify(files, *options, "--evidence", str(sidecars(kind, folder))).results
     for result in results:
         if result["exit"] != 0:
             raise LockstepError(

@@ -20,6 +20,7 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("hunt-positions", "/predicate/counts/positions_checked"),
         ("hunt-source-positions", "/predicate/counts/source_positions_checked"),
         ("hunt-distinct-positions", "/predicate/counts/distinct_positions"),
+        ("hunt-lemmas", "/predicate/counts/lemmas"),
     ),
     "engine-layouts.cert.json": (
         ("engines-layouts", "/predicate/counts/layouts"),
@@ -30,6 +31,14 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("engines-refused", "/predicate/counts/refused"),
         ("engines-distinct-images", "/predicate/counts/distinct_images"),
         ("engines-positions", "/predicate/counts/positions_checked"),
+        ("engines-lemmas", "/predicate/counts/lemmas"),
+    ),
+    "lean.cert.json": (
+        ("lean-theorems", "/predicate/counts/theorems"),
+        ("lean-accepted", "/predicate/counts/accepted"),
+        ("lean-axiom-free", "/predicate/counts/axiom_free"),
+        ("lean-layout-lemmas", "/predicate/counts/layout_lemmas"),
+        ("lean-modules", "/predicate/counts/modules"),
     ),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
@@ -37,6 +46,7 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
 WORDS = {
     "exact-transformations.cert.json": "published set",
     "engine-layouts.cert.json": "engines",
+    "lean.cert.json": "lemmas",
     "layouts": "declared layouts",
     "rows": "ordered pairs judged",
     "exact_byte": "of these `EXACT_BYTE`",
@@ -48,6 +58,12 @@ WORDS = {
     "source_positions_checked": "source positions checked",
     "distinct_positions": "distinct positions",
     "distinct_images": "distinct images of lossless layouts",
+    "lemmas": "lemmas that its rows name",
+    "theorems": "theorems registered",
+    "accepted": "of these accepted by the Lean kernel",
+    "axiom_free": "of these without any axiom",
+    "layout_lemmas": "about one declared layout each",
+    "modules": "modules that they were built from",
 }
 """What files and counts are called in a table for people; others are called by their names."""
 
@@ -60,6 +76,12 @@ def statement_of(certificate: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError("the payload is no object")
     return found
+
+
+def kind_of(certificate: bytes) -> str:
+    """Name the kind of claim that a certificate makes, without judging it."""
+    kind: str = statement_of(certificate)["predicateType"].split(":")[-2]
+    return kind
 
 
 def at_pointer(document: Any, pointer: str) -> Any:

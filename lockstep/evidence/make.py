@@ -1,0 +1,93 @@
+"""How the committed certificates are made, and which files a verifier is shown beside each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+Progress = Callable[[str, int, int], None]
+COMMAND = "lockstep evidence"
+EXPORT = "export.ndjson"
+"""Where the export of the lemmas goes below `lean/`: bulk, which git ignores."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """What all certificates of one run share.
+
+    Attributes:
+        key: that signs them.
+        issued_at: the time that they claim.
+        draft: the folder that they, and the sidecars committed with them, are written to first.
+        progress: told of each step.
+    """
+
+    key: Ed25519PrivateKey
+    issued_at: str
+    draft: Path
+    progress: Progress
+
+
+def hunt(set_name: str) -> Callable[[Making], bytes]:
+    """Give what makes the certificate of a hunt of a set at the set's own geometry."""
+
+    def make(making: Making) -> bytes:
+        from lockstep.issue import issue_hunt
+        from lockstep.layouts.sets import load_set
+
+        layouts = load_set(set_name)
+        return issue_hunt(
+            layouts,
+            layouts.geometry,
+            [making.key],
+            issued_at=making.issued_at,
+            command=COMMAND,
+            progress=making.progress,
+        ).certificate
+
+    return make
+
+
+def lemmas(making: Making) -> bytes:
+    """Build the lemmas, and make the certificate of what the kernel accepted."""
+    from lockstep.issue import issue_lean
+    from lockstep.lean.build import source_folder
+
+    return issue_lean(
+        [making.key],
+        issued_at=making.issued_at,
+        command=COMMAND,
+        export=source_folder() / EXPORT,
+        progress=making.progress,
+    ).certificate
+
+
+MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
+    "exact-transformations.cert.json": ("hunting the set seed-004", hunt("seed-004")),
+    "engine-layouts.cert.json": ("hunting the set engines", hunt("engines")),
+    "lean.cert.json": ("checking the lemmas", lemmas),
+}
+"""What is said while a certificate is made, and what makes it, by its file's name."""
+
+
+def sidecars(kind: str, folder: Path) -> Path:
+    """Give the folder of files that a verifier is shown beside certificates of a kind.
+
+    Args:
+        kind: of the certificates.
+        folder: of the certificates themselves.
+    """
+    if kind == "hunt":
+        from lockstep.layouts.declaration import layouts_root
+
+        return layouts_root()
+    if kind == "lean":
+        from lockstep.lean.build import source_folder
+
+        return source_folder()
+    return folder
