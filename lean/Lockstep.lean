@@ -4,6 +4,17 @@ import Lockstep.Addresses
 import Lockstep.Arith
 import Lockstep.Arrays
 import Lockstep.Axes
+import Lockstep.Cert.EveryGeometry.Exllamav3
+import Lockstep.Cert.EveryGeometry.Flashinfer
+import Lockstep.Cert.EveryGeometry.Huggingface
+import Lockstep.Cert.EveryGeometry.Llamacpp
+import Lockstep.Cert.EveryGeometry.Lmcache
+import Lockstep.Cert.EveryGeometry.Lmdeploy
+import Lockstep.Cert.EveryGeometry.Seed004
+import Lockstep.Cert.EveryGeometry.Sglang
+import Lockstep.Cert.EveryGeometry.Tpu
+import Lockstep.Cert.EveryGeometry.Trtllm
+import Lockstep.Cert.EveryGeometry.Vllm
 import Lockstep.Cert.Exllamav3
 import Lockstep.Cert.Flashinfer
 import Lockstep.Cert.Huggingface
@@ -34,7 +45,9 @@ import Lockstep.Frontier
 import Lockstep.Index
 import Lockstep.Joins
 import Lockstep.Layouts
+import Lockstep.Lifecycle.Counts
 import Lockstep.Lifecycle.Grams
+import Lockstep.Lifecycle.Guards
 import Lockstep.Lifecycle.Invariant
 import Lockstep.Lifecycle.Invariants
 import Lockstep.Lifecycle.Lists

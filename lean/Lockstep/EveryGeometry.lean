@@ -42,9 +42,10 @@ theorem exact_of_made {tensors : List Tensor} (h : AllMade tensors) : Exact tens
       fun ⟨e, held, k⟩ => ⟨e, held, (declared_position h held).symm.trans k⟩⟩
   padding := layout_padding_count (declared_applies h)
 
-/-- Two layouts have one map: the same elements, at the same positions. -/
+/-- Two layouts have one map: the same elements, at the same positions, of as many. -/
 structure SameMap (layout layout' : Layout) : Prop where
   canonical : layout.canonical = layout'.canonical
+  positions : total layout.native = total layout'.native
   run : ∀ e, Holds layout.canonical e → layout.run e = layout'.run e
 
 /-- Whether two maps agree below `n`. -/
@@ -54,6 +55,7 @@ def agreeBelow (f f' : Nat → Nat) (n : Nat) : Bool := allBelow (fun i => Nat.b
 component's elements; that is decided by computation. -/
 theorem same_map {layout layout' : Layout} {a b : List Nat} {f g f' g' : Nat → Nat}
     (canonical : layout.canonical = [a, b]) (canonical' : layout'.canonical = [a, b])
+    (positions : total layout.native = total layout'.native)
     (first : ∀ n, layout.run ⟨0, unravel a n⟩ = f n)
     (second : ∀ n, layout.run ⟨1, unravel b n⟩ = g n)
     (first' : ∀ n, layout'.run ⟨0, unravel a n⟩ = f' n)
@@ -61,6 +63,7 @@ theorem same_map {layout layout' : Layout} {a b : List Nat} {f g f' g' : Nat →
     (h : and (agreeBelow f f' (size a)) (agreeBelow g g' (size b)) = true) :
     SameMap layout layout' where
   canonical := canonical.trans canonical'.symm
+  positions := positions
   run := fun e held => by
     rw [canonical] at held
     match e, held with

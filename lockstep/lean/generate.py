@@ -10,6 +10,7 @@ from lockstep.certificate.write import write_file
 from lockstep.errors import LockstepError
 from lockstep.lean import (
     element_samples,
+    every_geometry,
     layout_certificates,
     lifecycle_relation,
     position_certificates,
@@ -22,6 +23,7 @@ Generator = Callable[[], dict[str, str]]
 
 GENERATORS: tuple[Generator, ...] = (
     element_samples.files,
+    every_geometry.files,
     layout_certificates.files,
     lifecycle_relation.files,
     position_certificates.files,
