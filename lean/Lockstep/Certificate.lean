@@ -59,6 +59,21 @@ def allPositions : List Certificate → Nat
   | [] => 0
   | c :: rest => Nat.add c.positions (allPositions rest)
 
+/-- Two certificates differ when they state other images [LAY-17]: other numbers of positions, or
+another position of some element. -/
+def Certificate.Differs (c d : Certificate) : Prop :=
+  ¬ c.positions = d.positions ∨ ∃ n, ¬ lookup c.forward n = lookup d.forward n
+
+/-- A certificate differs from each of a list. -/
+def Certificate.DiffersFromAll (c : Certificate) : List Certificate → Prop
+  | [] => True
+  | d :: rest => c.Differs d ∧ c.DiffersFromAll rest
+
+/-- No two certificates of a list state one image. -/
+def AllDiffer : List Certificate → Prop
+  | [] => True
+  | c :: rest => c.DiffersFromAll rest ∧ AllDiffer rest
+
 /-! ### check -/
 
 /-- Whether some copy of element `i` is at position `p`. -/
@@ -83,8 +98,18 @@ def Certificate.check (c : Certificate) (a : List Nat) (f g : Nat → Nat) : Boo
           (and (everywhere (c.agrees a f g) c.forward 0)
             (everywhere c.isAt c.inverse 0)))))
 
+/-- Whether two certificates have other numbers of positions, or put an element elsewhere. -/
+def Certificate.differs (c d : Certificate) : Bool :=
+  or (not (Nat.beq c.positions d.positions))
+    (anyBelow (fun n => not (sameNumber (lookup c.forward n) (lookup d.forward n))) c.elements)
+
+/-- Whether no two certificates of a list state one image. -/
+def allDiffer (certificates : List Certificate) : Bool :=
+  List.rec true (fun c rest others => and (all c.differs rest) others) certificates
+
 /-! ### soundness -/
 
+/-- An element that was found at a position is put there by the table. -/
 theorem Certificate.isAt_sound {c : Certificate} {i p : Nat} (h : c.isAt i p = true) :
     ∃ n, n < c.elements ∧ lookup c.forward n = some p := by
   have ⟨copy, _, found⟩ := anyBelow_sound h
@@ -185,5 +210,36 @@ theorem Certificate.holds_of_check {c : Certificate} {a b : List Nat} {f g : Nat
           | some i =>
             have ⟨n, below, at'⟩ := source p i found
             exact (nowhere n below at').elim }
+
+/-- What was found to differ differs. -/
+theorem Certificate.differs_sound {c d : Certificate} (h : c.differs d = true) : c.Differs d := by
+  match same : Nat.beq c.positions d.positions with
+  | false => exact .inl fun e => ne_of_beq_eq_false same e
+  | true =>
+    have h' : or (not (Nat.beq c.positions d.positions))
+      (anyBelow (fun n => not (sameNumber (lookup c.forward n) (lookup d.forward n))) c.elements) =
+        true := h
+    rw [same] at h'
+    have ⟨n, _, found⟩ := anyBelow_sound (show anyBelow _ _ = true from h')
+    refine .inr ⟨n, fun e => ?_⟩
+    have found' : not (sameNumber (lookup c.forward n) (lookup d.forward n)) = true := found
+    rw [e, sameNumber_refl] at found'
+    exact Bool.clash found'
+
+/-- Certificates that were found to differ differ. -/
+theorem allDiffer_sound {certificates : List Certificate} (h : allDiffer certificates = true) :
+    AllDiffer certificates := by
+  induction certificates with
+  | nil => exact True.intro
+  | cons c rest ih =>
+    have both : and (all c.differs rest) (allDiffer rest) = true := h
+    refine ⟨?_, ih (Bool.and_true_right both)⟩
+    have others := Bool.and_true_left both
+    clear ih both h
+    induction rest with
+    | nil => exact True.intro
+    | cons d rest ih =>
+      have both : and (c.differs d) (all c.differs rest) = true := others
+      exact ⟨Certificate.differs_sound (Bool.and_true_left both), ih (Bool.and_true_right both)⟩
 
 end ExactTransform

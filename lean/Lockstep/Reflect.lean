@@ -29,6 +29,16 @@ def anyBelow (p : Nat → Bool) (n : Nat) : Bool := Nat.rec false (fun i rest =>
 /-- Whether an optional number is there and is `n`. -/
 def isNumber (o : Option Nat) (n : Nat) : Bool := Option.rec false (fun m => Nat.beq m n) o
 
+/-- Whether two optional numbers are the same. -/
+def sameNumber (o o' : Option Nat) : Bool :=
+  Option.rec (Option.rec true (fun _ => false) o') (fun n => isNumber o' n) o
+
+/-- An optional number is the same as itself. -/
+theorem sameNumber_refl (o : Option Nat) : sameNumber o o = true := by
+  cases o with
+  | none => rfl
+  | some n => exact beq_refl n
+
 /-- What was found of every number below `n` holds of each. -/
 theorem allBelow_sound {p : Nat → Bool} {n : Nat} (h : allBelow p n = true) :
     ∀ i, i < n → p i = true := by

@@ -50,9 +50,10 @@ def _theorem(names: list[str], images: tuple[Realised, ...]) -> str:
 def publishedImages : List Certificate :=
 {rows}  []
 
-/-- At the geometry of the set {SET}, each of {total} positions, of {len(images)} distinct images,
+/-- At the geometry of the set {SET}, {total} positions of {len(images)} distinct images: each
 holds what the implementation's tables say, by the layouts' steps and by their inverse. -/
-theorem {THEOREM} : AllHold publishedImages ∧ allPositions publishedImages = {total} :=
+theorem {THEOREM} :
+    AllHold publishedImages ∧ AllDiffer publishedImages ∧ allPositions publishedImages = {total} :=
   ⟨⟨
-{proofs}    True.intro⟩, rfl⟩
+{proofs}    True.intro⟩, allDiffer_sound (by decide +kernel), rfl⟩
 """

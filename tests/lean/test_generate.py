@@ -80,7 +80,10 @@ def test_one_theorem_counts_every_position() -> None:
     assert sum(image.positions for image in images) == counts["distinct_positions"]
     assert {image.geometry for image in images} == {load_set(position_certificates.SET).geometry}
     (text,) = position_certificates.files().values()
-    assert f"allPositions publishedImages = {counts['distinct_positions']} :=" in text
+    assert (
+        "AllHold publishedImages ∧ AllDiffer publishedImages ∧ "
+        f"allPositions publishedImages = {counts['distinct_positions']} :="
+    ) in text
     listed = text.split("def publishedImages")[1].split("[]")[0]
     assert listed.count(".certificate ::") == len(images)
     assert len(re.findall(r"^theorem \w+ : \w+\.certificate\.Holds :=", text, re.M)) == len(images)

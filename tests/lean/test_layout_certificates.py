@@ -23,7 +23,14 @@ from lockstep.layouts.geometry import Geometry
 from lockstep.layouts.index_map import canonical_to_native, native_to_canonical, same_image
 from lockstep.layouts.realise import Realised, realise
 from lockstep.layouts.sets import load_set
-from lockstep.lean import build, certificate_text, layout_terms, packed_tables
+from lockstep.lean import (
+    build,
+    certificate_text,
+    layout_terms,
+    packed_tables,
+    position_certificates,
+    size_certificates,
+)
 from lockstep.lean import layout_certificates as certificates
 from lockstep.lean.layout_slices import slice_geometry
 
@@ -226,12 +233,18 @@ SMALL = ("lmcache_kv_t2d", "sglang_token", "vllm_mla_tp2")
 """Layouts with a merge, with slots before the first token, with copies."""
 
 
+RESTS_ON = ("Lockstep.Certificate", "Lockstep.RealSizes")
+"""What certificates import."""
+
+
 @pytest.fixture(scope="module")
 def checker(lean: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """What a certificate rests on, built."""
     folder = tmp_path_factory.mktemp("certificates")
     tree = Tree(folder / "source", folder / "output")
-    for module in build.closure(build.source_folder(), ("Lockstep.Certificate",)):
+    for module in build.closure(
+        build.source_folder(), ("Lockstep.Certificate", "Lockstep.RealSizes")
+    ):
         tree.write(module.name, module.source.read_text("utf-8"))
     tree.build(incremental=False)
     return tree
@@ -347,6 +360,52 @@ def test_a_map_that_the_steps_do_not_give_is_refused(
 
     monkeypatch.setattr(certificate_text, "lean_layout", wrong)
     refused(checker, "lmcache_kv_t2d", "Type mismatch")
+
+
+def positions_of(
+    tree: Tree, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, more: int = 0
+) -> None:
+    """Build the theorem over the given slices' positions, of which it claims some more."""
+    images = tuple(sliced(name) for name in names)
+    monkeypatch.setattr(position_certificates, "distinct_images", lambda: images)
+    (text,) = position_certificates.files().values()
+    total = sum(image.positions for image in images)
+    claim = f"allPositions publishedImages = {total}"
+    assert text.count(claim) == 1
+    tree.write("Lockstep.Made", text.replace(claim, f"{claim[: -len(str(total))]}{total + more}"))
+    tree.build("Lockstep.Made")
+
+
+def test_positions_are_counted(checker: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("lmcache_kv_t2d", "sglang", "hf_dynamic")
+    positions_of(checker, names, monkeypatch)
+    with pytest.raises(LockstepError, match="LEAN_BUILD_FAILED"):
+        positions_of(checker, names, monkeypatch, more=1)
+
+
+def test_images_that_are_the_same_are_not_counted_twice(
+    checker: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(LockstepError, match="LEAN_BUILD_FAILED") as caught:
+        positions_of(checker, ("sglang", "hicache_layer_first"), monkeypatch)
+    assert "allDiffer" in str(caught.value)
+    assert FALSE in str(caught.value)
+
+
+def test_a_layout_that_is_larger_than_its_steps_say_is_refused(
+    checker: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lemma = LEMMAS["vllm_lbnhc"]
+    monkeypatch.setattr(size_certificates, "lemmas", lambda: (lemma,))
+    (text,) = size_certificates.files().values()
+    checker.write("Lockstep.Made", text)
+    checker.build("Lockstep.Made")
+    padding = f".Lossless {2 * 131071 * 8 * 128} {2 * 8 * 128}"
+    assert text.count(padding) == 1
+    checker.write("Lockstep.Made", text.replace(padding, f"{padding[:-1]}9"))
+    with pytest.raises(LockstepError, match="LEAN_BUILD_FAILED") as caught:
+        checker.build("Lockstep.Made")
+    assert FALSE in str(caught.value)
 
 
 def test_a_step_that_the_model_does_not_know_is_refused() -> None:

@@ -1520,9 +1520,10 @@ def publishedImages : List Certificate :=
   lmdeploy_turbomind_published.certificate ::
   []
 
-/-- At the geometry of the set seed-004, each of 12544 positions, of 8 distinct images,
+/-- At the geometry of the set seed-004, 12544 positions of 8 distinct images: each
 holds what the implementation's tables say, by the layouts' steps and by their inverse. -/
-theorem every_position : AllHold publishedImages ∧ allPositions publishedImages = 12544 :=
+theorem every_position :
+    AllHold publishedImages ∧ AllDiffer publishedImages ∧ allPositions publishedImages = 12544 :=
   ⟨⟨
     vllm_fa_published,
     vllm_paged_x_published,
@@ -1532,6 +1533,6 @@ theorem every_position : AllHold publishedImages ∧ allPositions publishedImage
     llamacpp_published,
     flashinfer_nhd_published,
     lmdeploy_turbomind_published,
-    True.intro⟩, rfl⟩
+    True.intro⟩, allDiffer_sound (by decide +kernel), rfl⟩
 
 end ExactTransformCert
