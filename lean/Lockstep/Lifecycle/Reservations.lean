@@ -1,4 +1,5 @@
 prelude
+import Lockstep.Lifecycle.Counts
 import Lockstep.Lifecycle.Runs
 /-! Items 7 and 8 of [LIFE-18]: what requests owe never exceeds the blocks that nobody holds, and
 the queue holds exactly the waiting requests. -/
