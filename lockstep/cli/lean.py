@@ -8,7 +8,7 @@ import typer
 from lockstep.cli import lean_certify, lean_export, lean_generate, say
 
 if TYPE_CHECKING:
-    from lockstep.lean.build import Built
+    from lockstep.lean.object_records import Built
 
 _group = typer.Typer(no_args_is_help=True, help="Lean lemmas: build, check, generate.")
 

@@ -17,7 +17,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +26,9 @@ from typing import Any
 from lockstep import limits
 from lockstep.certificate.write import write_file
 from lockstep.errors import LockstepError
-from lockstep.lean import source_text, toolchain
-from lockstep.lean.toolchain import Toolchain
+from lockstep.lean import object_records, source_text, toolchain
+from lockstep.lean.object_records import OPTIONS, Built, Workspace, digest, made_from
 
-OPTIONS = ("-j1", "-DwarningAsError=true", "-DautoImplicit=false")
-"""As in lakefile.lean, but for the threads. Without the last, Lean would read a name that it does
-not know as a variable, and so prove another statement than the one that is read."""
-OBJECT_SUFFIXES = (".olean", ".ilean", ".built.json", ".part")
 ACCEPTED = "neither error nor warning"
 
 
@@ -43,27 +39,16 @@ class Module:
     Attributes:
         name: such as Lockstep.Arith.
         source: its path.
+        size: of the source, in bytes.
+        sha256: of the source, as it was when its imports were read.
         imports: the modules that its header names.
     """
 
     name: str
     source: Path
-    imports: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Built:
-    """A module that was built or kept.
-
-    Attributes:
-        name: the module.
-        seconds: how long Lean took, none if the object was kept.
-        sha256: the object's digest.
-    """
-
-    name: str
-    seconds: float | None
+    size: int
     sha256: str
+    imports: tuple[str, ...]
 
 
 def source_folder() -> Path:
@@ -101,10 +86,12 @@ def closure(source: Path, wanted: Iterable[str] = ()) -> list[Module]:
                 f"import {name}",
                 "Import only modules of Lockstep, spelt as their paths are.",
             )
-        header = source_text.header(paths[name].read_text("utf-8"))
-        for imported in header.imports:
+        data = paths[name].read_bytes()
+        imports = source_text.header(data.decode("utf-8")).imports
+        for imported in imports:
             visit(imported, (*importers, name))
-        ordered[name] = Module(name, paths[name], header.imports)
+        sha256 = hashlib.sha256(data).hexdigest()
+        ordered[name] = Module(name, paths[name], len(data), sha256, imports)
 
     for name in wanted or paths:
         visit(name, ())
@@ -137,11 +124,11 @@ def build(
     output = (output or standard_output()).resolve()
     wanted = list(wanted)
     modules = closure(source, wanted)
-    workspace = _Workspace(toolchain.find(), source, output)
+    workspace = Workspace(toolchain.find(), source, output)
     if workspace.lean.lake and output == standard_output():
         return _lake(workspace, modules, wanted, incremental)
-    kept = _kept(workspace) if incremental else {}
-    _delete_objects(output, kept)
+    kept = object_records.kept(workspace) if incremental else {}
+    object_records.delete(output, kept)
     for module in modules:
         if module.name in kept:
             tell(kept[module.name])
@@ -149,71 +136,8 @@ def build(
     return [done[module.name] for module in modules]
 
 
-@dataclass(frozen=True)
-class _Workspace:
-    lean: Toolchain
-    source: Path
-    output: Path
-
-    def object(self, name: str) -> Path:
-        return self.output.joinpath(*name.split(".")).with_suffix(".olean")
-
-    def record(self, name: str) -> Path:
-        return self.object(name).with_suffix(".built.json")
-
-    def text(self, name: str) -> Path:
-        return self.source.joinpath(*name.split(".")).with_suffix(".lean")
-
-
-def _kept(workspace: _Workspace) -> dict[str, Built]:
-    """Give the objects whose record holds, by module [rule 4]."""
-    held: dict[str, Built | None] = {}
-
-    def holds(name: str) -> Built | None:
-        if name not in held:
-            # A record that leads back to itself holds nothing.
-            held[name] = None
-            try:
-                record = json.loads(workspace.record(name).read_bytes())
-                imports = record["imports"]
-                now = _record(
-                    workspace, name, {other: _digest(workspace.object(other)) for other in imports}
-                )
-            except (OSError, ValueError, KeyError, TypeError):
-                return None
-            if record == now and all(holds(other) for other in imports):
-                held[name] = Built(name, None, now["object"])
-        return held[name]
-
-    found = (path.relative_to(workspace.output) for path in workspace.output.rglob("*.olean"))
-    names = sorted(".".join(path.with_suffix("").parts) for path in found)
-    return {name: built for name in names if (built := holds(name))}
-
-
-def _record(workspace: _Workspace, name: str, imports: dict[str, str]) -> dict[str, Any]:
-    return {
-        "imports": imports,
-        "object": _digest(workspace.object(name)),
-        "options": list(OPTIONS),
-        "source": _digest(workspace.text(name)),
-        "toolchain": workspace.lean.library_sha256,
-    }
-
-
-def _delete_objects(output: Path, kept: Container[str]) -> None:
-    """Delete all that a builder left below the folder, but for what is kept [rule 1]."""
-    for path in sorted(output.rglob("*")):
-        relative = path.relative_to(output)
-        suffix = next((s for s in OBJECT_SUFFIXES if path.name.endswith(s)), None)
-        if suffix is None or not path.is_file():
-            continue
-        name = ".".join((*relative.parent.parts, path.name.removesuffix(suffix)))
-        if name not in kept:
-            path.unlink()
-
-
 def _in_order(
-    workspace: _Workspace,
+    workspace: Workspace,
     modules: list[Module],
     kept: Mapping[str, Built],
     jobs: int,
@@ -221,7 +145,8 @@ def _in_order(
 ) -> dict[str, Built]:
     """Build what is not kept, several at once where imports allow it [rule 2]."""
     done = dict(kept)
-    waiting = [module for module in modules if module.name not in done]
+    # What takes long, of which size is a fair sign, is not left to the end.
+    waiting = sorted((m for m in modules if m.name not in done), key=lambda m: -m.size)
     running: dict[Future[Built], Module] = {}
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         while waiting or running:
@@ -240,13 +165,12 @@ def _in_order(
     return done
 
 
-def _compile(workspace: _Workspace, module: Module, done: Mapping[str, Built]) -> Built:
+def _compile(workspace: Workspace, module: Module, done: Mapping[str, Built]) -> Built:
     """Build one module [rule 3]."""
     target = workspace.object(module.name)
     part = target.with_suffix(".part")
     target.parent.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    source = _digest(module.source)
     # Lean derives the module's name, and from it the names of instances, from root and path.
     place = (f"--root={workspace.source}", "-o", part, module.source)
     command = [*workspace.lean.lean, *OPTIONS, *place]
@@ -257,8 +181,8 @@ def _compile(workspace: _Workspace, module: Module, done: Mapping[str, Built]) -
         raise LockstepError("LEAN_BUILD_FAILED", module.name, ACCEPTED, f"\n{said}\n")
     os.replace(part, target)
     imports = {name: done[name].sha256 for name in module.imports}
-    record = _record(workspace, module.name, imports)
-    if record["source"] != source:
+    record = made_from(workspace, module.name, imports)
+    if record["source"] != module.sha256:
         target.unlink()
         hint = "The source changed while it was being built; build again."
         raise LockstepError("LEAN_BUILD_FAILED", module.name, hint=hint)
@@ -267,7 +191,7 @@ def _compile(workspace: _Workspace, module: Module, done: Mapping[str, Built]) -
 
 
 def _lake(
-    workspace: _Workspace, modules: list[Module], wanted: list[str], incremental: bool
+    workspace: Workspace, modules: list[Module], wanted: list[str], incremental: bool
 ) -> list[Built]:
     """Let Lake build, by its own order and record; from nothing unless incremental."""
     if not incremental:
@@ -276,7 +200,7 @@ def _lake(
     status, said = _run([workspace.lean.lake, "build", *targets], {})
     if status != 0:
         raise LockstepError("LEAN_BUILD_FAILED", "lake build", ACCEPTED, f"\n{said}\n")
-    return [Built(module.name, None, _digest(workspace.object(module.name))) for module in modules]
+    return [Built(module.name, None, digest(workspace.object(module.name))) for module in modules]
 
 
 def _run(command: list[Any], variables: dict[str, str]) -> tuple[int, str]:
@@ -293,7 +217,3 @@ def _run(command: list[Any], variables: dict[str, str]) -> tuple[int, str]:
     except subprocess.TimeoutExpired:
         return 1, f"It took longer than {limits.LEAN_SECONDS} s."
     return done.returncode, (done.stdout + done.stderr).strip()
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

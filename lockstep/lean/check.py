@@ -15,6 +15,7 @@ from lockstep import spec
 from lockstep.errors import LockstepError
 from lockstep.lean import build, lemmas, object_gate, source_gate, syntax_stubs, toolchain
 from lockstep.lean.environment import load
+from lockstep.lean.object_records import Built
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Checked:
     """
 
     lean: toolchain.Toolchain
-    modules: list[build.Built]
+    modules: list[Built]
     constants: int
     theorems: list[dict[str, Any]]
 
@@ -38,7 +39,7 @@ def check(
     *,
     source: Path | None = None,
     output: Path | None = None,
-    tell: Callable[[build.Built], None] = lambda built: None,
+    tell: Callable[[Built], None] = lambda built: None,
 ) -> Checked:
     """Judge, build from nothing, and judge what was built; the registry is not looked at.
 

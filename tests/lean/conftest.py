@@ -11,6 +11,7 @@ import pytest
 
 from lockstep.errors import LockstepError
 from lockstep.lean import build, toolchain
+from lockstep.lean.object_records import Built
 
 MODULES = ("Lockstep.Accelerated",)
 """What the small tree holds, with all that it imports."""
@@ -39,7 +40,7 @@ class Tree:
         assert text.count(old) == 1, f"{module} has {text.count(old)} times {old!r}"
         self.write(module, text.replace(old, new))
 
-    def build(self, *modules: str, incremental: bool = True) -> list[build.Built]:
+    def build(self, *modules: str, incremental: bool = True) -> list[Built]:
         return build.build(modules, source=self.source, output=self.output, incremental=incremental)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lockstep.errors import LockstepError
-from lockstep.lean import build, check, source_gate, source_text
+from lockstep.lean import build, check, object_records, source_gate, source_text
 
 if TYPE_CHECKING:
     from .conftest import Tree
@@ -45,7 +45,9 @@ def test_the_readme_says_what_each_module_holds() -> None:
 
 def test_both_builders_have_the_same_options() -> None:
     text = (ROOT / "lakefile.lean").read_text("utf-8")
-    options = [option.removeprefix("-D") for option in build.OPTIONS if option.startswith("-D")]
+    options = [
+        option.removeprefix("-D") for option in object_records.OPTIONS if option.startswith("-D")
+    ]
     assert options
     for option in options:
         name, _, value = option.partition("=")
