@@ -88,4 +88,23 @@ theorem ordered_position (ks : List Nat) {s i : List Nat} (h : length i = length
   show _ = dot (order ks i) (order ks (unorder ks (strides (order ks s))))
   rw [order_unorder]
 
+/-- A coordinate counts with the stride of its axis and nothing else: element and layer, say, whose
+coordinates differ in one axis by `a` only, lie `a` strides of that axis apart [LAY-19]. -/
+theorem dot_coordinate {front ws : List Nat} (h : length front = length ws) (a b w : Nat)
+    (back vs : List Nat) :
+    dot (front ++ (b + a) :: back) (ws ++ w :: vs) =
+      dot (front ++ b :: back) (ws ++ w :: vs) + a * w := by
+  induction front generalizing ws with
+  | nil =>
+    match ws, h with
+    | [], _ =>
+      show (b + a) * w + dot back vs = b * w + dot back vs + a * w
+      rw [add_mul, add_right_comm]
+  | cons c front ih =>
+    match ws, h with
+    | v :: ws, h =>
+      show c * v + dot (front ++ (b + a) :: back) (ws ++ w :: vs) =
+        c * v + dot (front ++ b :: back) (ws ++ w :: vs) + a * w
+      rw [ih (succ_inj h), add_assoc]
+
 end ExactTransform

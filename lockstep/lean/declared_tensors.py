@@ -41,34 +41,43 @@ class DeclaredTensor:
     steps: tuple[Step, ...]
 
 
-def declared_tensors(realised: Realised) -> tuple[DeclaredTensor, ...]:
-    """Give a layout's tensors, in declared order."""
+def declared_tensors(realised: Realised, layered: bool = False) -> tuple[DeclaredTensor, ...]:
+    """Give a layout's tensors, in declared order.
+
+    They are of one layer; where `layered` they are of all, and the layer is the last coordinate of
+    an element. A layout in which no axis is the layer has no such tensors.
+    """
     pairs = zip(realised.layout.tensors, realised.tensors, strict=True)
-    return tuple(_tensor(realised, tensor, at) for tensor, at in pairs)
+    return tuple(_tensor(realised, tensor, at, layered) for tensor, at in pairs)
 
 
-def _tensor(realised: Realised, tensor: Tensor, at: RealisedTensor) -> DeclaredTensor:
+def _tensor(
+    realised: Realised, tensor: Tensor, at: RealisedTensor, layered: bool
+) -> DeclaredTensor:
     """Give a tensor: one component alone, several stacked, or several joined along D."""
     layout = realised.layout
     dims = [DIMENSIONS[name] for name in tensor.component_names]
     plans = [_tokens(layout, tensor, at)]
     if not layout.holds_latent:
         plans.append(_heads(layout, at))
-    copies = [_copies(layout, realised.replicas)] if realised.replicas > 1 else []
+    last = [_copies(layout, realised.replicas)] if realised.replicas > 1 else []
+    if layered:
+        layers = realised.geometry.layers
+        last.append(_whole("L", "layers", layers, 0, layers, 0))
     if "C" in tensor.opened:
-        axes = [*_axes(plans), "C", *_axes(copies)]
-        copied = _list([plan.extent for plan in copies])
-        kind, tail = "joining", f"{copied} {dims[0]} {_list(dims[1:])}"
+        axes = [*_axes(plans), "C", *_axes(last)]
+        rest = _list([plan.extent for plan in last])
+        kind, tail = "joining", f"{rest} {dims[0]} {_list(dims[1:])}"
         head = _terms(plans)
     else:
-        plans += [_dimension(tensor, at, dims[0]), *copies]
+        plans += [_dimension(tensor, at, dims[0]), *last]
         axes = _axes(plans)
         head = f"({plans[0].term})\n      {_terms(plans[1:])}"
         kind, tail = "holding", ""
         if "KV" in tensor.opened:
             kind, tail = "stacking", f"{len(dims) - 1}"
             axes.insert(0, "KV")
-    exchanged = _exchanges(axes, _order(layout, tensor))
+    exchanged = _exchanges(axes, _order(layout, tensor, layered))
     fits = ",\n      ".join([*(plan.fit for plan in plans), "True.intro"])
     return DeclaredTensor(
         f"{kind} {head}\n      {f'{tail} {_list(exchanged)}'.strip()}",
@@ -148,13 +157,14 @@ def _axes(plans: list[Plan]) -> list[str]:
     return [axis for plan in plans for axis in plan.axes]
 
 
-def _order(layout: Layout, tensor: Tensor) -> list[str]:
-    """List the axes in their order: opened, without units and layers, a rank's copies apart.
+def _order(layout: Layout, tensor: Tensor, layered: bool) -> list[str]:
+    """List the axes in their order: opened, without units, a rank's copies apart.
 
     Where heads are replicated a rank's number is that of its head and of the copy, and the axis of
     the heads of a rank is a unit [LAY-7].
     """
-    axes = [axis for axis in tensor.opened if axis not in ("1", "L")]
+    left_out = ("1",) if layered else ("1", "L")
+    axes = [axis for axis in tensor.opened if axis not in left_out]
     if layout.rank_axis != "replicated":
         return axes
     ranks = [COPY] if layout.holds_latent else ["H", COPY]

@@ -2,13 +2,13 @@
 
 Tokens, heads and dimensions are variables. One theorem of a layout says that it is exact whatever
 these are; another, that at the slice of its certificate it has the map of the steps that
-`lockstep.layouts` emits.
+`lockstep.layouts` emits; where an axis is the layer, a third that all layers are exact together.
 """
 
 from lockstep.layouts.declaration import Layout
 from lockstep.layouts.geometry import Geometry
 from lockstep.lean import certificate_text as text
-from lockstep.lean.declared_tensors import DIMENSIONS, declared_tensors
+from lockstep.lean.declared_tensors import DIMENSIONS, DeclaredTensor, declared_tensors
 from lockstep.lean.layout_certificates import Lemma, lemmas
 from lockstep.lean.layout_slices import slice_geometry
 from lockstep.lean.layout_terms import lean_layout
@@ -28,37 +28,61 @@ def files() -> dict[str, str]:
 
 
 def theorems(lemma: Lemma) -> str:
-    """Give a layout's tensors and its two theorems."""
+    """Give a layout's tensors and its theorems."""
     layout, name = lemma.layout, lemma.name
     geometry = slice_geometry(layout)
     realised = text.realised_at(layout, geometry)
+    about = ", ".join(lemma.layouts)
     tensors = declared_tensors(realised)
-    sizes, asked = _sizes(layout), _conditions(layout)
+    sizes = _sizes(layout)
     values = " ".join(str(_value(size, geometry)) for size in sizes)
-    conditions = "".join(f"\n    ({label} : {condition})" for label, condition in asked)
-    where = "".join(f", where {condition}" for _, condition in asked)
-    listed = ",\n    ".join(tensor.term for tensor in tensors)
-    made = "".join(f"\n    {tensor.made}," for tensor in tensors)
     declared = lean_layout(realised, tuple(step for tensor in tensors for step in tensor.steps))
     maps = zip(_LABELS, (*declared.maps, *lean_layout(realised).maps), strict=True)
     given = "".join(f"\n    ({label} := {term})" for label, term in maps)
-    return f"""
-/-- {", ".join(lemma.layouts)}: as declared. -/
-def {name}.tensors ({" ".join(sizes)} : Nat) : List Tensor :=
-  [ {listed} ]
-/-- {", ".join(lemma.layouts)}:
-exact for all {", ".join(sizes[:-1])} and {sizes[-1]}{where}. -/
-theorem {name}_every_geometry ({" ".join(sizes)} : Nat){conditions} :
-    Exact ({name}.tensors {" ".join(sizes)}) :=
-  exact_of_made ⟨{made}
-    True.intro⟩
-/-- {", ".join(lemma.layouts)}:
+    same = f"""\
+/-- {about}:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem {name}_same_map :
     SameMap (declared ({name}.tensors {values}))
       {name}.layout :=
   same_map{given}
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
+"""
+    one = _exact(lemma, ("tensors", "every_geometry"), "one layer", sizes, tensors)
+    if not all("L" in tensor.opened for tensor in layout.tensors):
+        return f"{one}{same}"
+    layered = declared_tensors(realised, layered=True)
+    names = ("layers", "every_layer")
+    return f"{one}{same}{_exact(lemma, names, 'all layers', (*sizes, 'layers'), layered)}"
+
+
+def _exact(
+    lemma: Lemma,
+    names: tuple[str, str],
+    what: str,
+    sizes: tuple[str, ...],
+    tensors: tuple[DeclaredTensor, ...],
+) -> str:
+    """Give the definition of tensors, and the theorem that they are exact at all sizes.
+
+    `names` are the definition's, within the layout's own namespace, and the theorem's ending.
+    """
+    name, about = lemma.name, ", ".join(lemma.layouts)
+    asked = _conditions(lemma.layout)
+    conditions = "".join(f"\n    ({label} : {condition})" for label, condition in asked)
+    where = "".join(f", where {condition}" for _, condition in asked)
+    listed = ",\n    ".join(tensor.term for tensor in tensors)
+    made = "".join(f"\n    {tensor.made}," for tensor in tensors)
+    return f"""
+/-- {about}: {what} as declared. -/
+def {name}.{names[0]} ({" ".join(sizes)} : Nat) : List Tensor :=
+  [ {listed} ]
+/-- {about}: {what},
+exact for all {", ".join(sizes[:-1])} and {sizes[-1]}{where}. -/
+theorem {name}_{names[1]} ({" ".join(sizes)} : Nat){conditions} :
+    Exact ({name}.{names[0]} {" ".join(sizes)}) :=
+  exact_of_made ⟨{made}
+    True.intro⟩
 """
 
 

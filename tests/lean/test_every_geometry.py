@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from lockstep.layouts.realise import Realised
     from lockstep.lean.toolchain import Toolchain
 
 pytestmark = pytest.mark.xdist_group("lean")
@@ -35,6 +38,29 @@ def names(lemma: Lemma) -> str:
     return lemma.name
 
 
+def arrays(realised: Realised, layers: int = 1) -> dict[str, NDArray[np.int64]]:
+    """Each component with its copies and layers, an element being its number in all layers."""
+    found = {}
+    for _, part in realised.components:
+        heads = (part.heads,) if part.name in ("K", "V") else ()
+        shape = (part.tokens, *heads, part.head_dim)
+        copies = (realised.replicas,) if realised.replicas > 1 else ()
+        first = part.canonical_base
+        numbers = np.arange(first, first + prod(shape), dtype=np.int64).reshape(shape)
+        numbers = np.broadcast_to(numbers.reshape(shape + (1,) * len(copies)), shape + copies)
+        if layers > 1:
+            numbers = numbers[..., None] + realised.canonical_elements * np.arange(layers)
+        found[part.name] = numbers
+    return found
+
+
+def flat(realised: Realised, layered: bool = False) -> NDArray[np.int64]:
+    """The native tensors, one after another, as the declared tensors' steps give them."""
+    found = [step for tensor in declared_tensors(realised, layered) for step in tensor.steps]
+    native = run(tuple(found), arrays(realised, realised.geometry.layers if layered else 1))
+    return np.concatenate([native[tensor.name].reshape(-1) for tensor in realised.layout.tensors])
+
+
 @pytest.mark.parametrize("lemma", lemmas(), ids=names)
 @pytest.mark.parametrize("more_tokens", [0, 1, 64])
 def test_the_steps_of_the_declared_tensors_give_the_index_map(
@@ -42,30 +68,35 @@ def test_the_steps_of_the_declared_tensors_give_the_index_map(
 ) -> None:
     given = slice_geometry(lemma.layout)
     realised = text.realised_at(lemma.layout, replace(given, tokens=given.tokens + more_tokens))
-    elements, replicas = realised.canonical_elements, realised.replicas
-    arrays = {}
-    for _, part in realised.components:
-        heads = (part.heads,) if part.name in ("K", "V") else ()
-        shape = (part.tokens, *heads, part.head_dim)
-        copies = (replicas,) if replicas > 1 else ()
-        first = part.canonical_base
-        numbers = np.arange(first, first + prod(shape)).reshape(shape)
-        arrays[part.name] = np.broadcast_to(
-            numbers.reshape(shape + (1,) * len(copies)), shape + copies
-        )
-    found = [step for tensor in declared_tensors(realised) for step in tensor.steps]
-    native = run(tuple(found), arrays)
-    flat = np.concatenate([native[tensor.name].reshape(-1) for tensor in realised.layout.tensors])
-    assert flat.size == realised.positions
-    positions = canonical_to_native(realised, 0, elements).reshape(elements, replicas)
-    assert (flat[positions] == np.arange(elements)[:, None]).all()
+    elements = realised.canonical_elements
+    positions = canonical_to_native(realised, 0, elements).reshape(elements, realised.replicas)
+    native = flat(realised)
+    assert native.size == realised.positions
+    assert (native[positions] == np.arange(elements)[:, None]).all()
 
 
-def test_each_layout_has_both_theorems() -> None:
+LAYERED = [lemma for lemma in lemmas() if "L" in lemma.layout.tensors[0].opened]
+
+
+@pytest.mark.parametrize("lemma", LAYERED, ids=names)
+def test_a_layer_lies_its_stride_behind_the_one_before(lemma: Lemma) -> None:
+    realised = text.realised_at(lemma.layout, replace(slice_geometry(lemma.layout), layers=3))
+    (tensor,) = realised.tensors
+    native = flat(realised, layered=True)
+    assert native.size == 3 * realised.positions
+    elements = realised.canonical_elements
+    first = np.array([int(np.flatnonzero(native == number)[0]) for number in range(1, elements)])
+    for layer in (1, 2):
+        there = native[first + layer * tensor.layer_stride]
+        assert (there == np.arange(1, elements) + layer * elements).all()
+
+
+def test_each_layout_has_its_theorems() -> None:
     whole = "".join(every_geometry.files().values())
     for lemma in lemmas():
         assert whole.count(f"theorem {lemma.name}_every_geometry ") == 1
         assert whole.count(f"theorem {lemma.name}_same_map :") == 1
+        assert whole.count(f"theorem {lemma.name}_every_layer ") == (lemma in LAYERED)
 
 
 def test_what_the_declaration_asks_is_asked() -> None:

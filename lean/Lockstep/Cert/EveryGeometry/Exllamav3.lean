@@ -9,7 +9,7 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/exllamav3-fp16: as declared. -/
+/-- engines/exllamav3-fp16: one layer as declared. -/
 def exllamav3_fp16.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.parts tokens (blocks tokens 256) 256 0)
       [ .whole heads heads 0,
@@ -19,7 +19,7 @@ def exllamav3_fp16.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [] ]
-/-- engines/exllamav3-fp16:
+/-- engines/exllamav3-fp16: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem exllamav3_fp16_every_geometry (tokens heads head_dim : Nat) :
     Exact (exllamav3_fp16.tensors tokens heads head_dim) :=

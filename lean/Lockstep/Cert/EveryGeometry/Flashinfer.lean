@@ -9,13 +9,13 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/flashinfer-nhd: as declared. -/
+/-- engines/flashinfer-nhd: one layer as declared. -/
 def flashinfer_nhd_engines.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 32) 32 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0] ]
-/-- engines/flashinfer-nhd:
+/-- engines/flashinfer-nhd: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem flashinfer_nhd_engines_every_geometry (tokens heads head_dim : Nat) :
     Exact (flashinfer_nhd_engines.tensors tokens heads head_dim) :=
@@ -66,13 +66,13 @@ theorem flashinfer_nhd_engines_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/flashinfer-hnd: as declared. -/
+/-- engines/flashinfer-hnd: one layer as declared. -/
 def flashinfer_hnd.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 64) 64 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0, 2] ]
-/-- engines/flashinfer-hnd:
+/-- engines/flashinfer-hnd: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem flashinfer_hnd_every_geometry (tokens heads head_dim : Nat) :
     Exact (flashinfer_hnd.tensors tokens heads head_dim) :=
@@ -123,7 +123,7 @@ theorem flashinfer_hnd_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/flashinfer-mla: as declared. -/
+/-- engines/flashinfer-mla: one layer as declared. -/
 def flashinfer_mla.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
   [ holding (.parts tokens (blocks tokens 32) 32 0)
       [ .whole latent_dim latent_dim 0 ]
@@ -131,7 +131,7 @@ def flashinfer_mla.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
     holding (.parts tokens (blocks tokens 32) 32 0)
       [ .whole rope_dim rope_dim 0 ]
       [] ]
-/-- engines/flashinfer-mla:
+/-- engines/flashinfer-mla: one layer,
 exact for all tokens, latent_dim and rope_dim. -/
 theorem flashinfer_mla_every_geometry (tokens latent_dim rope_dim : Nat) :
     Exact (flashinfer_mla.tensors tokens latent_dim rope_dim) :=
@@ -179,11 +179,11 @@ theorem flashinfer_mla_same_map :
       (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/flashinfer-mla-joined: as declared. -/
+/-- engines/flashinfer-mla-joined: one layer as declared. -/
 def flashinfer_mla_joined.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 128) 128 0 ]
       [] latent_dim [rope_dim] [] ]
-/-- engines/flashinfer-mla-joined:
+/-- engines/flashinfer-mla-joined: one layer,
 exact for all tokens, latent_dim and rope_dim. -/
 theorem flashinfer_mla_joined_every_geometry (tokens latent_dim rope_dim : Nat) :
     Exact (flashinfer_mla_joined.tensors tokens latent_dim rope_dim) :=

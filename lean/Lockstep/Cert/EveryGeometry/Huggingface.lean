@@ -9,7 +9,7 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/hf-dynamic: as declared. -/
+/-- engines/hf-dynamic: one layer as declared. -/
 def hf_dynamic.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens tokens 0)
       [ .whole heads heads 0,
@@ -19,7 +19,7 @@ def hf_dynamic.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [0] ]
-/-- engines/hf-dynamic:
+/-- engines/hf-dynamic: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem hf_dynamic_every_geometry (tokens heads head_dim : Nat) :
     Exact (hf_dynamic.tensors tokens heads head_dim) :=
@@ -71,7 +71,7 @@ theorem hf_dynamic_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/hf-static: as declared. -/
+/-- engines/hf-static: one layer as declared. -/
 def hf_static.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens (blocks tokens 512 * 512) 0)
       [ .whole heads heads 0,
@@ -81,7 +81,7 @@ def hf_static.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [0] ]
-/-- engines/hf-static:
+/-- engines/hf-static: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem hf_static_every_geometry (tokens heads head_dim : Nat) :
     Exact (hf_static.tensors tokens heads head_dim) :=

@@ -9,7 +9,7 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/llamacpp-flash: as declared. -/
+/-- engines/llamacpp-flash: one layer as declared. -/
 def llamacpp_flash.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens (blocks tokens 1024 * 1024) 0)
       [ .whole heads heads 0,
@@ -19,7 +19,7 @@ def llamacpp_flash.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [] ]
-/-- engines/llamacpp-flash:
+/-- engines/llamacpp-flash: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem llamacpp_flash_every_geometry (tokens heads head_dim : Nat) :
     Exact (llamacpp_flash.tensors tokens heads head_dim) :=
@@ -69,7 +69,7 @@ theorem llamacpp_flash_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/llamacpp-no-flash: as declared. -/
+/-- engines/llamacpp-no-flash: one layer as declared. -/
 def llamacpp_no_flash.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens (blocks tokens 1024 * 1024) 0)
       [ .whole heads heads 0,
@@ -79,7 +79,7 @@ def llamacpp_no_flash.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [0, 1] ]
-/-- engines/llamacpp-no-flash:
+/-- engines/llamacpp-no-flash: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem llamacpp_no_flash_every_geometry (tokens heads head_dim : Nat) :
     Exact (llamacpp_no_flash.tensors tokens heads head_dim) :=

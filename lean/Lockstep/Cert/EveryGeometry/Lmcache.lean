@@ -9,13 +9,13 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/lmcache-kv-t2d: as declared. -/
+/-- engines/lmcache-kv-t2d: one layer as declared. -/
 def lmcache_kv_t2d.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.whole tokens tokens 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0] ]
-/-- engines/lmcache-kv-t2d:
+/-- engines/lmcache-kv-t2d: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem lmcache_kv_t2d_every_geometry (tokens heads head_dim : Nat) :
     Exact (lmcache_kv_t2d.tensors tokens heads head_dim) :=

@@ -9,13 +9,13 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/lmdeploy-turbomind: as declared. -/
+/-- engines/lmdeploy-turbomind: one layer as declared. -/
 def lmdeploy_turbomind_engines.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 64) 64 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0, 2, 1] ]
-/-- engines/lmdeploy-turbomind:
+/-- engines/lmdeploy-turbomind: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem lmdeploy_turbomind_engines_every_geometry (tokens heads head_dim : Nat) :
     Exact (lmdeploy_turbomind_engines.tensors tokens heads head_dim) :=
@@ -65,5 +65,25 @@ theorem lmdeploy_turbomind_engines_same_map :
         Nat.add (Nat.mul d 1) (0))))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
+
+/-- engines/lmdeploy-turbomind: all layers as declared. -/
+def lmdeploy_turbomind_engines.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ stacking (.parts tokens (blocks tokens 64) 64 0)
+      [ .whole heads heads 0,
+        .whole head_dim head_dim 0,
+        .whole layers layers 0 ]
+      1 [0, 4, 3, 2, 1, 3, 2] ]
+/-- engines/lmdeploy-turbomind: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem lmdeploy_turbomind_engines_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (lmdeploy_turbomind_engines.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    stacking_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
 
 end ExactTransformCert

@@ -9,13 +9,13 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- seed-004/vllm-fa, engines/vllm-0.22-nhd: as declared. -/
+/-- seed-004/vllm-fa, engines/vllm-0.22-nhd: one layer as declared. -/
 def vllm_fa.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [] ]
-/-- seed-004/vllm-fa, engines/vllm-0.22-nhd:
+/-- seed-004/vllm-fa, engines/vllm-0.22-nhd: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_fa_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_fa.tensors tokens heads head_dim) :=
@@ -66,7 +66,7 @@ theorem vllm_fa_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- seed-004/vllm-paged-x: as declared. -/
+/-- seed-004/vllm-paged-x: one layer as declared. -/
 def vllm_paged_x.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
@@ -76,7 +76,7 @@ def vllm_paged_x.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [1, 2] ]
-/-- seed-004/vllm-paged-x:
+/-- seed-004/vllm-paged-x: one layer,
 exact for all tokens, heads and head_dim, where head_dim % 4 = 0. -/
 theorem vllm_paged_x_every_geometry (tokens heads head_dim : Nat)
     (vectors : head_dim % 4 = 0) :
@@ -133,13 +133,13 @@ theorem vllm_paged_x_same_map :
       (Nat.div n 16) (Nat.div (Nat.mod n 16) 8) (Nat.div (Nat.mod (Nat.mod n 16) 8) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- seed-004/trtllm: as declared. -/
+/-- seed-004/trtllm: one layer as declared. -/
 def trtllm.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 32) 32 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0, 2] ]
-/-- seed-004/trtllm:
+/-- seed-004/trtllm: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem trtllm_every_geometry (tokens heads head_dim : Nat) :
     Exact (trtllm.tensors tokens heads head_dim) :=
@@ -190,7 +190,7 @@ theorem trtllm_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- seed-004/sglang: as declared. -/
+/-- seed-004/sglang: one layer as declared. -/
 def sglang.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens tokens 0)
       [ .whole heads heads 0,
@@ -200,7 +200,7 @@ def sglang.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [] ]
-/-- seed-004/sglang:
+/-- seed-004/sglang: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem sglang_every_geometry (tokens heads head_dim : Nat) :
     Exact (sglang.tensors tokens heads head_dim) :=
@@ -250,7 +250,7 @@ theorem sglang_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- seed-004/hf-dynamic-cache: as declared. -/
+/-- seed-004/hf-dynamic-cache: one layer as declared. -/
 def hf_dynamic_cache.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens tokens 0)
       [ .whole heads heads 0,
@@ -260,7 +260,7 @@ def hf_dynamic_cache.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [0] ]
-/-- seed-004/hf-dynamic-cache:
+/-- seed-004/hf-dynamic-cache: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem hf_dynamic_cache_every_geometry (tokens heads head_dim : Nat) :
     Exact (hf_dynamic_cache.tensors tokens heads head_dim) :=
@@ -310,7 +310,7 @@ theorem hf_dynamic_cache_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- seed-004/llamacpp: as declared. -/
+/-- seed-004/llamacpp: one layer as declared. -/
 def llamacpp.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens tokens 0)
       [ .whole heads heads 0,
@@ -320,7 +320,7 @@ def llamacpp.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [0, 1] ]
-/-- seed-004/llamacpp:
+/-- seed-004/llamacpp: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem llamacpp_every_geometry (tokens heads head_dim : Nat) :
     Exact (llamacpp.tensors tokens heads head_dim) :=
@@ -370,13 +370,13 @@ theorem llamacpp_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- seed-004/flashinfer-nhd, engines/vllm-0.23-nhd: as declared. -/
+/-- seed-004/flashinfer-nhd, engines/vllm-0.23-nhd: one layer as declared. -/
 def flashinfer_nhd.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0] ]
-/-- seed-004/flashinfer-nhd, engines/vllm-0.23-nhd:
+/-- seed-004/flashinfer-nhd, engines/vllm-0.23-nhd: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem flashinfer_nhd_every_geometry (tokens heads head_dim : Nat) :
     Exact (flashinfer_nhd.tensors tokens heads head_dim) :=
@@ -427,7 +427,7 @@ theorem flashinfer_nhd_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- seed-004/lmdeploy-turbomind: as declared. -/
+/-- seed-004/lmdeploy-turbomind: one layer as declared. -/
 def lmdeploy_turbomind.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.parts tokens (blocks tokens 64) 64 0)
       [ .whole heads heads 0,
@@ -437,7 +437,7 @@ def lmdeploy_turbomind.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [1] ]
-/-- seed-004/lmdeploy-turbomind:
+/-- seed-004/lmdeploy-turbomind: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem lmdeploy_turbomind_every_geometry (tokens heads head_dim : Nat) :
     Exact (lmdeploy_turbomind.tensors tokens heads head_dim) :=

@@ -9,7 +9,7 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/sglang-token: as declared. -/
+/-- engines/sglang-token: one layer as declared. -/
 def sglang_token.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens tokens 1)
       [ .whole heads heads 0,
@@ -19,7 +19,7 @@ def sglang_token.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [] ]
-/-- engines/sglang-token:
+/-- engines/sglang-token: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem sglang_token_every_geometry (tokens heads head_dim : Nat) :
     Exact (sglang_token.tensors tokens heads head_dim) :=
@@ -69,7 +69,7 @@ theorem sglang_token_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/sglang-page64: as declared. -/
+/-- engines/sglang-page64: one layer as declared. -/
 def sglang_page64.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.whole tokens (blocks tokens 64 * 64) 64)
       [ .whole heads heads 0,
@@ -79,7 +79,7 @@ def sglang_page64.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [] ]
-/-- engines/sglang-page64:
+/-- engines/sglang-page64: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem sglang_page64_every_geometry (tokens heads head_dim : Nat) :
     Exact (sglang_page64.tensors tokens heads head_dim) :=
@@ -129,13 +129,13 @@ theorem sglang_page64_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/hicache-layer-first: as declared. -/
+/-- engines/hicache-layer-first: one layer as declared. -/
 def hicache_layer_first.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.whole tokens tokens 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [] ]
-/-- engines/hicache-layer-first:
+/-- engines/hicache-layer-first: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem hicache_layer_first_every_geometry (tokens heads head_dim : Nat) :
     Exact (hicache_layer_first.tensors tokens heads head_dim) :=
@@ -182,13 +182,33 @@ theorem hicache_layer_first_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/hicache-page-first-direct: as declared. -/
+/-- engines/hicache-layer-first: all layers as declared. -/
+def hicache_layer_first.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ stacking (.whole tokens tokens 0)
+      [ .whole heads heads 0,
+        .whole head_dim head_dim 0,
+        .whole layers layers 0 ]
+      1 [3, 2, 1] ]
+/-- engines/hicache-layer-first: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem hicache_layer_first_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (hicache_layer_first.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    stacking_made ⟨
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/hicache-page-first-direct: one layer as declared. -/
 def hicache_page_first_direct.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 64) 64 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [] ]
-/-- engines/hicache-page-first-direct:
+/-- engines/hicache-page-first-direct: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem hicache_page_first_direct_every_geometry (tokens heads head_dim : Nat) :
     Exact (hicache_page_first_direct.tensors tokens heads head_dim) :=
@@ -239,13 +259,33 @@ theorem hicache_page_first_direct_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/hicache-page-head: as declared. -/
+/-- engines/hicache-page-first-direct: all layers as declared. -/
+def hicache_page_first_direct.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ stacking (.parts tokens (blocks tokens 64) 64 0)
+      [ .whole heads heads 0,
+        .whole head_dim head_dim 0,
+        .whole layers layers 0 ]
+      1 [4, 3, 2] ]
+/-- engines/hicache-page-first-direct: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem hicache_page_first_direct_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (hicache_page_first_direct.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    stacking_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/hicache-page-head: one layer as declared. -/
 def hicache_page_head.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 64) 64 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [2] ]
-/-- engines/hicache-page-head:
+/-- engines/hicache-page-head: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem hicache_page_head_every_geometry (tokens heads head_dim : Nat) :
     Exact (hicache_page_head.tensors tokens heads head_dim) :=
@@ -296,13 +336,33 @@ theorem hicache_page_head_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/hicache-page-first: as declared. -/
+/-- engines/hicache-page-head: all layers as declared. -/
+def hicache_page_head.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ stacking (.parts tokens (blocks tokens 64) 64 0)
+      [ .whole heads heads 0,
+        .whole head_dim head_dim 0,
+        .whole layers layers 0 ]
+      1 [2, 4] ]
+/-- engines/hicache-page-head: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem hicache_page_head_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (hicache_page_head.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    stacking_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/hicache-page-first: one layer as declared. -/
 def hicache_page_first.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.whole tokens tokens 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [] ]
-/-- engines/hicache-page-first:
+/-- engines/hicache-page-first: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem hicache_page_first_every_geometry (tokens heads head_dim : Nat) :
     Exact (hicache_page_first.tensors tokens heads head_dim) :=
@@ -349,11 +409,31 @@ theorem hicache_page_first_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/sglang-mla: as declared. -/
+/-- engines/hicache-page-first: all layers as declared. -/
+def hicache_page_first.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ stacking (.whole tokens tokens 0)
+      [ .whole heads heads 0,
+        .whole head_dim head_dim 0,
+        .whole layers layers 0 ]
+      1 [3, 2] ]
+/-- engines/hicache-page-first: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem hicache_page_first_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (hicache_page_first.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    stacking_made ⟨
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/sglang-mla: one layer as declared. -/
 def sglang_mla.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
   [ joining [ .whole tokens tokens 1 ]
       [] latent_dim [rope_dim] [] ]
-/-- engines/sglang-mla:
+/-- engines/sglang-mla: one layer,
 exact for all tokens, latent_dim and rope_dim. -/
 theorem sglang_mla_every_geometry (tokens latent_dim rope_dim : Nat) :
     Exact (sglang_mla.tensors tokens latent_dim rope_dim) :=
@@ -392,11 +472,11 @@ theorem sglang_mla_same_map :
       (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/hicache-mla-layer-first: as declared. -/
+/-- engines/hicache-mla-layer-first: one layer as declared. -/
 def hicache_mla_layer_first.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
   [ joining [ .whole tokens tokens 0 ]
       [] latent_dim [rope_dim] [] ]
-/-- engines/hicache-mla-layer-first:
+/-- engines/hicache-mla-layer-first: one layer,
 exact for all tokens, latent_dim and rope_dim. -/
 theorem hicache_mla_layer_first_every_geometry (tokens latent_dim rope_dim : Nat) :
     Exact (hicache_mla_layer_first.tensors tokens latent_dim rope_dim) :=
@@ -435,11 +515,25 @@ theorem hicache_mla_layer_first_same_map :
       (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/hicache-mla-page-first-direct: as declared. -/
+/-- engines/hicache-mla-layer-first: all layers as declared. -/
+def hicache_mla_layer_first.layers (tokens latent_dim rope_dim layers : Nat) : List Tensor :=
+  [ joining [ .whole tokens tokens 0 ]
+      [layers] latent_dim [rope_dim] [1, 0] ]
+/-- engines/hicache-mla-layer-first: all layers,
+exact for all tokens, latent_dim, rope_dim and layers. -/
+theorem hicache_mla_layer_first_every_layer (tokens latent_dim rope_dim layers : Nat) :
+    Exact (hicache_mla_layer_first.layers tokens latent_dim rope_dim layers) :=
+  exact_of_made ⟨
+    joining_made ⟨
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/hicache-mla-page-first-direct: one layer as declared. -/
 def hicache_mla_page_first_direct.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 64) 64 0 ]
       [] latent_dim [rope_dim] [] ]
-/-- engines/hicache-mla-page-first-direct:
+/-- engines/hicache-mla-page-first-direct: one layer,
 exact for all tokens, latent_dim and rope_dim. -/
 theorem hicache_mla_page_first_direct_every_geometry (tokens latent_dim rope_dim : Nat) :
     Exact (hicache_mla_page_first_direct.tensors tokens latent_dim rope_dim) :=
@@ -481,5 +575,19 @@ theorem hicache_mla_page_first_direct_same_map :
         Nat.add (Nat.mul (Nat.add 3 d) 1) (0)))))
       (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
+
+/-- engines/hicache-mla-page-first-direct: all layers as declared. -/
+def hicache_mla_page_first_direct.layers (tokens latent_dim rope_dim layers : Nat) : List Tensor :=
+  [ joining [ .parts tokens (blocks tokens 64) 64 0 ]
+      [layers] latent_dim [rope_dim] [2, 1] ]
+/-- engines/hicache-mla-page-first-direct: all layers,
+exact for all tokens, latent_dim, rope_dim and layers. -/
+theorem hicache_mla_page_first_direct_every_layer (tokens latent_dim rope_dim layers : Nat) :
+    Exact (hicache_mla_page_first_direct.layers tokens latent_dim rope_dim layers) :=
+  exact_of_made ⟨
+    joining_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
 
 end ExactTransformCert

@@ -9,13 +9,13 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/tpu-ragged-v3: as declared. -/
+/-- engines/tpu-ragged-v3: one layer as declared. -/
 def tpu_ragged_v3.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 32) 32 0)
       [ .whole heads heads 0,
         .whole head_dim (blocks head_dim 128 * 128) 0 ]
       1 [0, 1, 2] ]
-/-- engines/tpu-ragged-v3:
+/-- engines/tpu-ragged-v3: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem tpu_ragged_v3_every_geometry (tokens heads head_dim : Nat) :
     Exact (tpu_ragged_v3.tensors tokens heads head_dim) :=

@@ -9,13 +9,13 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/trtllm-pool: as declared. -/
+/-- engines/trtllm-pool: one layer as declared. -/
 def trtllm_pool.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 32) 32 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0, 2] ]
-/-- engines/trtllm-pool:
+/-- engines/trtllm-pool: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem trtllm_pool_every_geometry (tokens heads head_dim : Nat) :
     Exact (trtllm_pool.tensors tokens heads head_dim) :=
@@ -66,11 +66,31 @@ theorem trtllm_pool_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/trtllm-mla: as declared. -/
+/-- engines/trtllm-pool: all layers as declared. -/
+def trtllm_pool.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ stacking (.parts tokens (blocks tokens 32) 32 0)
+      [ .whole heads heads 0,
+        .whole head_dim head_dim 0,
+        .whole layers layers 0 ]
+      1 [0, 4, 3, 2, 1, 3] ]
+/-- engines/trtllm-pool: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem trtllm_pool_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (trtllm_pool.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    stacking_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/trtllm-mla: one layer as declared. -/
 def trtllm_mla.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 32) 32 0 ]
       [] latent_dim [rope_dim] [] ]
-/-- engines/trtllm-mla:
+/-- engines/trtllm-mla: one layer,
 exact for all tokens, latent_dim and rope_dim. -/
 theorem trtllm_mla_every_geometry (tokens latent_dim rope_dim : Nat) :
     Exact (trtllm_mla.tensors tokens latent_dim rope_dim) :=
@@ -114,5 +134,19 @@ theorem trtllm_mla_same_map :
         Nat.add (Nat.mul (Nat.add 3 d) 1) (0))))))
       (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
+
+/-- engines/trtllm-mla: all layers as declared. -/
+def trtllm_mla.layers (tokens latent_dim rope_dim layers : Nat) : List Tensor :=
+  [ joining [ .parts tokens (blocks tokens 32) 32 0 ]
+      [layers] latent_dim [rope_dim] [2, 1] ]
+/-- engines/trtllm-mla: all layers,
+exact for all tokens, latent_dim, rope_dim and layers. -/
+theorem trtllm_mla_every_layer (tokens latent_dim rope_dim layers : Nat) :
+    Exact (trtllm_mla.layers tokens latent_dim rope_dim layers) :=
+  exact_of_made ⟨
+    joining_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
 
 end ExactTransformCert

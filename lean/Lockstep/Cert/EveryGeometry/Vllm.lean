@@ -9,13 +9,13 @@ noncomputable section
 namespace ExactTransformCert
 open ExactTransform Nat List Option
 
-/-- engines/vllm-0.22-hnd: as declared. -/
+/-- engines/vllm-0.22-hnd: one layer as declared. -/
 def vllm_0_22_hnd.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [2] ]
-/-- engines/vllm-0.22-hnd:
+/-- engines/vllm-0.22-hnd: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_0_22_hnd_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_0_22_hnd.tensors tokens heads head_dim) :=
@@ -66,13 +66,13 @@ theorem vllm_0_22_hnd_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-0.23-hnd: as declared. -/
+/-- engines/vllm-0.23-hnd: one layer as declared. -/
 def vllm_0_23_hnd.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0, 2] ]
-/-- engines/vllm-0.23-hnd:
+/-- engines/vllm-0.23-hnd: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_0_23_hnd_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_0_23_hnd.tensors tokens heads head_dim) :=
@@ -123,12 +123,12 @@ theorem vllm_0_23_hnd_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-lbnhc: as declared. -/
+/-- engines/vllm-lbnhc: one layer as declared. -/
 def vllm_lbnhc.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 16) 16 0,
         .whole heads heads 0 ]
       [] head_dim [head_dim] [] ]
-/-- engines/vllm-lbnhc:
+/-- engines/vllm-lbnhc: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_lbnhc_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_lbnhc.tensors tokens heads head_dim) :=
@@ -174,12 +174,28 @@ theorem vllm_lbnhc_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-lbhnc: as declared. -/
+/-- engines/vllm-lbnhc: all layers as declared. -/
+def vllm_lbnhc.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ joining [ .parts tokens (blocks tokens 16) 16 0,
+        .whole heads heads 0 ]
+      [layers] head_dim [head_dim] [3, 2, 1, 0] ]
+/-- engines/vllm-lbnhc: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem vllm_lbnhc_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (vllm_lbnhc.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    joining_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/vllm-lbhnc: one layer as declared. -/
 def vllm_lbhnc.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 16) 16 0,
         .whole heads heads 0 ]
       [] head_dim [head_dim] [1] ]
-/-- engines/vllm-lbhnc:
+/-- engines/vllm-lbhnc: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_lbhnc_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_lbhnc.tensors tokens heads head_dim) :=
@@ -225,12 +241,28 @@ theorem vllm_lbhnc_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-lhbnc: as declared. -/
+/-- engines/vllm-lbhnc: all layers as declared. -/
+def vllm_lbhnc.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ joining [ .parts tokens (blocks tokens 16) 16 0,
+        .whole heads heads 0 ]
+      [layers] head_dim [head_dim] [3, 2, 1, 0, 2] ]
+/-- engines/vllm-lbhnc: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem vllm_lbhnc_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (vllm_lbhnc.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    joining_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/vllm-lhbnc: one layer as declared. -/
 def vllm_lhbnc.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 16) 16 0,
         .whole heads heads 0 ]
       [] head_dim [head_dim] [1, 0] ]
-/-- engines/vllm-lhbnc:
+/-- engines/vllm-lhbnc: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_lhbnc_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_lhbnc.tensors tokens heads head_dim) :=
@@ -276,13 +308,29 @@ theorem vllm_lhbnc_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-cross-layer-hnd: as declared. -/
+/-- engines/vllm-lhbnc: all layers as declared. -/
+def vllm_lhbnc.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ joining [ .parts tokens (blocks tokens 16) 16 0,
+        .whole heads heads 0 ]
+      [layers] head_dim [head_dim] [3, 2, 1, 0, 2, 1] ]
+/-- engines/vllm-lhbnc: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem vllm_lhbnc_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (vllm_lhbnc.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    joining_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/vllm-cross-layer-hnd: one layer as declared. -/
 def vllm_cross_layer_hnd.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0, 2, 1] ]
-/-- engines/vllm-cross-layer-hnd:
+/-- engines/vllm-cross-layer-hnd: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_cross_layer_hnd_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_cross_layer_hnd.tensors tokens heads head_dim) :=
@@ -333,7 +381,27 @@ theorem vllm_cross_layer_hnd_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-paged-x: as declared. -/
+/-- engines/vllm-cross-layer-hnd: all layers as declared. -/
+def vllm_cross_layer_hnd.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ stacking (.parts tokens (blocks tokens 16) 16 0)
+      [ .whole heads heads 0,
+        .whole head_dim head_dim 0,
+        .whole layers layers 0 ]
+      1 [0, 2, 1, 4, 3, 2] ]
+/-- engines/vllm-cross-layer-hnd: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem vllm_cross_layer_hnd_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (vllm_cross_layer_hnd.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    stacking_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/vllm-paged-x: one layer as declared. -/
 def vllm_paged_x_engines.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ holding (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
@@ -343,7 +411,7 @@ def vllm_paged_x_engines.tensors (tokens heads head_dim : Nat) : List Tensor :=
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       [1, 2] ]
-/-- engines/vllm-paged-x:
+/-- engines/vllm-paged-x: one layer,
 exact for all tokens, heads and head_dim, where head_dim % 8 = 0. -/
 theorem vllm_paged_x_engines_every_geometry (tokens heads head_dim : Nat)
     (vectors : head_dim % 8 = 0) :
@@ -400,13 +468,13 @@ theorem vllm_paged_x_engines_same_map :
       (Nat.div n 32) (Nat.div (Nat.mod n 32) 16) (Nat.div (Nat.mod (Nat.mod n 32) 16) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-tp2: as declared. -/
+/-- engines/vllm-tp2: one layer as declared. -/
 def vllm_tp2.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 16) 16 0)
       [ .parts heads 2 (heads / 2) 0,
         .whole head_dim head_dim 0 ]
       1 [2, 1, 0] ]
-/-- engines/vllm-tp2:
+/-- engines/vllm-tp2: one layer,
 exact for all tokens, heads and head_dim, where heads % 2 = 0. -/
 theorem vllm_tp2_every_geometry (tokens heads head_dim : Nat)
     (shards : heads % 2 = 0) :
@@ -462,14 +530,14 @@ theorem vllm_tp2_same_map :
       (Nat.div n 12) (Nat.div (Nat.mod n 12) 3) (Nat.div (Nat.mod (Nat.mod n 12) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-tp8-replicated: as declared. -/
+/-- engines/vllm-tp8-replicated: one layer as declared. -/
 def vllm_tp8_replicated.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0,
         .whole (8 / heads) (8 / heads) 0 ]
       1 [2, 1, 0, 4, 3, 2, 1] ]
-/-- engines/vllm-tp8-replicated:
+/-- engines/vllm-tp8-replicated: one layer,
 exact for all tokens, heads and head_dim, where 8 % heads = 0. -/
 theorem vllm_tp8_replicated_every_geometry (tokens heads head_dim : Nat)
     (_copies : 8 % heads = 0) :
@@ -526,11 +594,11 @@ theorem vllm_tp8_replicated_same_map :
       (Nat.div n 24) (Nat.div (Nat.mod n 24) 12) (Nat.div (Nat.mod (Nat.mod n 24) 12) 4) (Nat.div (Nat.mod (Nat.mod (Nat.mod n 24) 12) 4) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-mla: as declared. -/
+/-- engines/vllm-mla: one layer as declared. -/
 def vllm_mla.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 16) 16 0 ]
       [] latent_dim [rope_dim] [] ]
-/-- engines/vllm-mla:
+/-- engines/vllm-mla: one layer,
 exact for all tokens, latent_dim and rope_dim. -/
 theorem vllm_mla_every_geometry (tokens latent_dim rope_dim : Nat) :
     Exact (vllm_mla.tensors tokens latent_dim rope_dim) :=
@@ -571,12 +639,12 @@ theorem vllm_mla_same_map :
       (Nat.div n 2) (Nat.div (Nat.mod n 2) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-blnhc: as declared. -/
+/-- engines/vllm-blnhc: one layer as declared. -/
 def vllm_blnhc.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 16) 16 0,
         .whole heads heads 0 ]
       [] head_dim [head_dim] [] ]
-/-- engines/vllm-blnhc:
+/-- engines/vllm-blnhc: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_blnhc_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_blnhc.tensors tokens heads head_dim) :=
@@ -622,12 +690,28 @@ theorem vllm_blnhc_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-bhlnc: as declared. -/
+/-- engines/vllm-blnhc: all layers as declared. -/
+def vllm_blnhc.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ joining [ .parts tokens (blocks tokens 16) 16 0,
+        .whole heads heads 0 ]
+      [layers] head_dim [head_dim] [3, 2, 1] ]
+/-- engines/vllm-blnhc: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem vllm_blnhc_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (vllm_blnhc.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    joining_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/vllm-bhlnc: one layer as declared. -/
 def vllm_bhlnc.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 16) 16 0,
         .whole heads heads 0 ]
       [] head_dim [head_dim] [1] ]
-/-- engines/vllm-bhlnc:
+/-- engines/vllm-bhlnc: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_bhlnc_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_bhlnc.tensors tokens heads head_dim) :=
@@ -673,13 +757,29 @@ theorem vllm_bhlnc_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-cross-layer-nhd: as declared. -/
+/-- engines/vllm-bhlnc: all layers as declared. -/
+def vllm_bhlnc.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ joining [ .parts tokens (blocks tokens 16) 16 0,
+        .whole heads heads 0 ]
+      [layers] head_dim [head_dim] [1, 3, 2] ]
+/-- engines/vllm-bhlnc: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem vllm_bhlnc_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (vllm_bhlnc.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    joining_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/vllm-cross-layer-nhd: one layer as declared. -/
 def vllm_cross_layer_nhd.tensors (tokens heads head_dim : Nat) : List Tensor :=
   [ stacking (.parts tokens (blocks tokens 16) 16 0)
       [ .whole heads heads 0,
         .whole head_dim head_dim 0 ]
       1 [0] ]
-/-- engines/vllm-cross-layer-nhd:
+/-- engines/vllm-cross-layer-nhd: one layer,
 exact for all tokens, heads and head_dim. -/
 theorem vllm_cross_layer_nhd_every_geometry (tokens heads head_dim : Nat) :
     Exact (vllm_cross_layer_nhd.tensors tokens heads head_dim) :=
@@ -730,11 +830,31 @@ theorem vllm_cross_layer_nhd_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
-/-- engines/vllm-mla-tp2: as declared. -/
+/-- engines/vllm-cross-layer-nhd: all layers as declared. -/
+def vllm_cross_layer_nhd.layers (tokens heads head_dim layers : Nat) : List Tensor :=
+  [ stacking (.parts tokens (blocks tokens 16) 16 0)
+      [ .whole heads heads 0,
+        .whole head_dim head_dim 0,
+        .whole layers layers 0 ]
+      1 [0, 4, 3, 2, 1] ]
+/-- engines/vllm-cross-layer-nhd: all layers,
+exact for all tokens, heads, head_dim and layers. -/
+theorem vllm_cross_layer_nhd_every_layer (tokens heads head_dim layers : Nat) :
+    Exact (vllm_cross_layer_nhd.layers tokens heads head_dim layers) :=
+  exact_of_made ⟨
+    stacking_made ⟨
+      blocks_fit tokens 0 (zero_lt_succ _),
+      le_refl _,
+      le_refl _,
+      le_refl _,
+      True.intro⟩ (meets_of rfl),
+    True.intro⟩
+
+/-- engines/vllm-mla-tp2: one layer as declared. -/
 def vllm_mla_tp2.tensors (tokens latent_dim rope_dim : Nat) : List Tensor :=
   [ joining [ .parts tokens (blocks tokens 16) 16 0 ]
       [2] latent_dim [rope_dim] [2, 1, 0] ]
-/-- engines/vllm-mla-tp2:
+/-- engines/vllm-mla-tp2: one layer,
 exact for all tokens, latent_dim and rope_dim. -/
 theorem vllm_mla_tp2_every_geometry (tokens latent_dim rope_dim : Nat) :
     Exact (vllm_mla_tp2.tensors tokens latent_dim rope_dim) :=
