@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep import __version__
 from lockstep.certificate.envelope import sign_statement
-from lockstep.certificate.statement import hunt_subjects, lean_subjects, statement
+from lockstep.certificate.statement import hunt_subjects, lean_subjects, smt_subjects, statement
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -121,15 +121,52 @@ def issue_lean(
         LockstepError: what `lockstep.lean.observe.observe` raises; LEMMA_STATEMENT_MISMATCH where
             the registry of the specification is not that of the sources.
     """
-    from lockstep.claims.lean import predicate, registered
+    from lockstep.claims.lean import predicate
+    from lockstep.lean import check
     from lockstep.lean.build import source_folder, standard_output
     from lockstep.lean.observe import observe
 
     seen = observe(source_folder(), standard_output(), export=export, progress=progress)
-    differing = sorted(set(seen.theorems) ^ set(registered()), key=lambda theorem: theorem.name)
-    if differing:
-        hint = "Run `lockstep lean lemmas` and look at what changed."
-        name = differing[0].name
-        raise LockstepError("LEMMA_STATEMENT_MISMATCH", name, "as in spec/lemmas.json", hint=hint)
     folded = predicate(seen, issued_at=issued_at, producer=producer(command))
+    check.require_registered(folded["theorems"], check.registered())
     return Issued(sign_statement(statement("lean", lean_subjects(folded), folded), keys), folded)
+
+
+def issue_smt(
+    layouts: "LayoutSet",
+    keys: Sequence["Ed25519PrivateKey"],
+    *,
+    issued_at: str,
+    command: str,
+    folder: Path | None = None,
+    lifecycle: bool = True,
+    progress: "Progress" = lambda what, done, whole: None,
+) -> Issued:
+    """Put the queries of a set's layouts and of the lifecycle to both solvers, and sign.
+
+    Args:
+        layouts: what is proved, at the geometries of spec/smt.json.
+        keys: of the signers.
+        issued_at: the time that the certificate claims, as TIME-1 writes it.
+        command: the command line, without paths.
+        folder: where the scripts go, below `smt/`; none are written without it.
+        lifecycle: whether the lifecycle is proved too; without it the certificate says so.
+        progress: told of each step.
+
+    Raises:
+        LockstepError: SOLVER_MISSING; QUERY_NOT_ANSWERED or COUNTEREXAMPLE_NOT_REPLAYED at the
+            query's name.
+    """
+    from lockstep.certificate.write import write_file
+    from lockstep.claims.smt import predicate, scripts
+    from lockstep.proofs.run import prove
+    from lockstep.proofs.solvers import solvers
+
+    seen = prove(layouts, solvers(), lifecycle=lifecycle, progress=progress)
+    folded = predicate(seen, issued_at=issued_at, producer=array_producer(command))
+    issued = Issued(sign_statement(statement("smt", smt_subjects(folded), folded), keys), folded)
+    for name, text in scripts(seen).items() if folder is not None else ():
+        place = Path(folder or "", name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_file(place, text.encode("ascii"))
+    return issued

@@ -55,7 +55,7 @@ def predicate(
         ],
         "observations": {
             "kernel_accepted": seen.kernel_accepted,
-            "source_gate_passed": seen.source_gate_passed,
+            "gates_passed": seen.gates_passed,
             "official_toolchain_agrees": seen.official_toolchain_agrees,
         },
         "counts": {

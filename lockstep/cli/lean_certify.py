@@ -1,4 +1,4 @@
-"""`lockstep lean certify`: build the lemmas, say in a signed certificate what was accepted."""
+"""`lockstep lean certify`: build the lemmas, and sign what the kernel accepted."""
 
 from pathlib import Path
 

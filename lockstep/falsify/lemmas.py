@@ -25,7 +25,7 @@ def draft(issued_at: str) -> Statement:
         theorems=registered(),
         modules={"Nobody": _ZERO},
         kernel_accepted=None,
-        source_gate_passed=None,
+        gates_passed=None,
         official_toolchain_agrees=None,
         export=None,
     )

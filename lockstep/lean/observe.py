@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ class LeanObservations:
         theorems: in the order of their names.
         modules: hex SHA-256 of each source by its module's name.
         kernel_accepted: whether Lean exited with 0 for every module; None where not looked.
-        source_gate_passed: whether the source gate found nothing; None where not looked.
+        gates_passed: whether neither gate found anything; None where not looked.
         official_toolchain_agrees: whether the official toolchain gave the same digests.
         export: path and hex SHA-256 of the export, if one was written.
     """
@@ -51,7 +52,7 @@ class LeanObservations:
     theorems: tuple[Theorem, ...]
     modules: Mapping[str, str]
     kernel_accepted: bool | None
-    source_gate_passed: bool | None
+    gates_passed: bool | None
     official_toolchain_agrees: bool | None
     export: tuple[str, str] | None
 
@@ -60,18 +61,16 @@ def observe(
     source: Path,
     output: Path,
     *,
-    incremental: bool = True,
     export: Path | None = None,
     progress: Progress = lambda what, done, whole: None,
 ) -> LeanObservations:
-    """Pass the sources through the gate, build them, and read what the objects state.
+    """Check the sources as `make lean` does, and read what the objects state.
 
     A build or gate that fails raises, so that nothing is observed of it.
 
     Args:
         source: the folder of sources.
         output: the folder of objects.
-        incremental: keep objects whose record holds.
         export: where to write the export, below `source`; none is written without it.
         progress: told of each step.
 
@@ -79,48 +78,48 @@ def observe(
         LockstepError: LEAN_TOOLCHAIN, LEAN_SOURCE_REFUSED, LEAN_BUILD_FAILED, OLEAN_MALFORMED,
             AXIOM_NOT_ALLOWED; FILE_CHANGED where a source changed while it was built.
     """
-    from lockstep.lean import build, lemmas, source_gate, toolchain
-    from lockstep.lean.environment import load
-    from lockstep.lean.export import export as exported
+    from lockstep.lean import check
 
     before = sources(source)
-    progress("looking for what a source may not say", 0, len(before))
-    source_gate.check(source)
-    built: list[str] = []
+    built = count(1)
 
-    def tell(one: build.Built) -> None:
-        built.append(one.name)
-        progress("building the lemmas", len(built), len(before))
+    def tell(_: object) -> None:
+        progress("building the lemmas", next(built), len(before))
 
-    build.build(source=source, output=output, incremental=incremental, tell=tell)
-    progress("reading what the lemmas state", 0, 1)
-    environment = load(output)
+    progress("building the lemmas", 0, len(before))
+    checked = check.check(source=source, output=output, tell=tell)
     theorems = tuple(
         Theorem(entry["name"], entry["statement_sha256"], tuple(entry["axioms"]))
-        for entry in lemmas.entries(environment)
+        for entry in checked.theorems
     )
-    held = None
-    if export is not None:
-        from lockstep.certificate.write import write_file
-
-        data = exported(environment, lemmas.registered(environment))
-        write_file(export, data)
-        held = (export.relative_to(source).as_posix(), hashlib.sha256(data).hexdigest())
+    held = None if export is None else _export(source, output, export)
     if sources(source) != before:
         hint = "A source changed while it was being built; build again."
         raise LockstepError("FILE_CHANGED", str(source), hint=hint)
-    found = toolchain.find()
     return LeanObservations(
-        kernel=identity(found),
-        host=HOSTS[found.builder],
+        kernel=identity(checked.lean),
+        host=HOSTS[checked.lean.builder],
         theorems=theorems,
         modules=before,
         kernel_accepted=True,
-        source_gate_passed=True,
+        gates_passed=True,
         # Only the official toolchain's own build says what it makes of the sources.
-        official_toolchain_agrees=True if found.builder == "lake" else None,
+        official_toolchain_agrees=True if checked.lean.builder == "lake" else None,
         export=held,
     )
+
+
+def _export(source: Path, output: Path, export: Path) -> tuple[str, str]:
+    """Write the export of all registered theorems; give its path below the sources and digest."""
+    from lockstep.certificate.write import write_file
+    from lockstep.lean import lemmas
+    from lockstep.lean.environment import load
+    from lockstep.lean.export import export as exported
+
+    environment = load(output)
+    data = exported(environment, lemmas.registered(environment))
+    write_file(export, data)
+    return export.relative_to(source).as_posix(), hashlib.sha256(data).hexdigest()
 
 
 def identity(found: Toolchain) -> dict[str, str]:

@@ -24,7 +24,7 @@ SEEN = LeanObservations(
     theorems=registered(),
     modules={"Example.Second": "1" * 64, "Example": "2" * 64},
     kernel_accepted=True,
-    source_gate_passed=True,
+    gates_passed=True,
     official_toolchain_agrees=None,
     export=("export.ndjson", "3" * 64),
 )

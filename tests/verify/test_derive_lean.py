@@ -51,7 +51,7 @@ def statement():
         ],
         "observations": {
             "kernel_accepted": True,
-            "source_gate_passed": True,
+            "gates_passed": True,
             "official_toolchain_agrees": None,
         },
         "counts": {
@@ -136,7 +136,7 @@ ORDER = [
     (f"{P}/modules/1/name", "Example", "BAD_VALUE", None),
     (f"{P}/modules/1/path", "Second.lean", "BAD_VALUE", None),
     (f"{P}/observations/kernel_accepted", False, H9, None),
-    (f"{P}/observations/source_gate_passed", False, H9, None),
+    (f"{P}/observations/gates_passed", False, H9, None),
     (f"{P}/observations/official_toolchain_agrees", False, H9, None),
     *[
         (f"{P}/counts/{name}", 0, H10, None)

@@ -26,7 +26,7 @@ const (
 )
 
 // observationNames are in the order of [LEAN-8].
-var observationNames = []string{"kernel_accepted", "source_gate_passed", "official_toolchain_agrees"}
+var observationNames = []string{"kernel_accepted", "gates_passed", "official_toolchain_agrees"}
 
 // Kind is the kind with its data.
 type Kind struct {
@@ -152,7 +152,7 @@ func fold(observations *lcj.Object) (string, *refusal.Refusal) {
 		}
 	}
 	switch {
-	case observations.Member("kernel_accepted") == nil, observations.Member("source_gate_passed") == nil:
+	case observations.Member("kernel_accepted") == nil, observations.Member("gates_passed") == nil:
 		return "UNPROVEN", nil
 	case observations.Member("official_toolchain_agrees") == nil:
 		return "ACCEPTED", nil

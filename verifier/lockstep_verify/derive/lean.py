@@ -17,7 +17,7 @@ _AXIOM = "AXIOM_NOT_ALLOWED"
 _STATEMENT = "LEMMA_STATEMENT_MISMATCH"
 _THEOREMS = "/predicate/theorems"
 _MODULES = "/predicate/modules"
-OBSERVATIONS = ("kernel_accepted", "source_gate_passed", "official_toolchain_agrees")
+OBSERVATIONS = ("kernel_accepted", "gates_passed", "official_toolchain_agrees")
 
 
 def derive(statement: dict[str, Any], options: Options) -> Derivation:
@@ -90,7 +90,7 @@ def fold(observations: dict[str, bool | None]) -> str:
     for name in OBSERVATIONS:
         if observations[name] is False:
             raise Refusal("H9_GUARD_FAILED_OPEN", f"/predicate/observations/{name}", True, False)
-    if observations["kernel_accepted"] is None or observations["source_gate_passed"] is None:
+    if observations["kernel_accepted"] is None or observations["gates_passed"] is None:
         return "UNPROVEN"
     return "ACCEPTED" if observations["official_toolchain_agrees"] is None else "REPRODUCED"
 
