@@ -6,7 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-BESIDE = {"hunt": ("falsifications.toml", "lemmas.json"), "lean": ("lemmas.json",)}
+BESIDE = {
+    "hunt": ("falsifications.toml", "lemmas.json"),
+    "lean": ("lemmas.json",),
+    "smt": ("hunt.json", "lifecycle.json", "lifecycle.smt2.template"),
+}
 """Normative files of a kind that do not bear its name [STMT-9]."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 
-KINDS = ("hunt", "lean")
+KINDS = ("hunt", "lean", "smt")
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 
@@ -35,6 +35,12 @@ def lean_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     sources = {module["path"]: module["sha256"] for module in predicate["modules"]}
     digest = hashlib.sha256(lcj.encode(sources)).hexdigest()
     return [subject("spec", spec.digest("lean")), subject("sources", digest)]
+
+
+def smt_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of proofs by SMT: the spec and the declared layouts [SMT-13]."""
+    layouts = hashlib.sha256(lcj.encode({"layouts": predicate["layouts"]})).hexdigest()
+    return [subject("spec", spec.digest("smt")), subject("layouts", layouts)]
 
 
 def statement(

@@ -13,7 +13,19 @@ from lockstep.errors import LockstepError
 if TYPE_CHECKING:
     import typer
 
-GROUPS = ("hunt", "demo", "show", "keys", "layouts", "vectors", "evidence", "fuzz", "bench", "lean")
+GROUPS = (
+    "hunt",
+    "demo",
+    "show",
+    "keys",
+    "layouts",
+    "vectors",
+    "evidence",
+    "fuzz",
+    "bench",
+    "lean",
+    "smt",
+)
 """Modules of this package, in the order in which help lists their commands."""
 
 EPILOG = (

@@ -70,9 +70,9 @@ def _planted(case: Case, kind: str) -> Planted:
         "Tb": -(-tokens // (case.layout.block or 1)),
         "D": case.head_dims[0],
     }
-    slow = next(axis for axis in case.axes if reached.get(axis.name, axis.extent) > 1)
+    slow, *_, fast = (axis for axis in case.axes if reached.get(axis.name, axis.extent) > 1)
     if kind != "in-bounds":
-        return Planted(slow.name, 0)
+        return Planted(fast.name, 0)
     return Planted(slow.name, case.size if case.mode == "fixed" else 2 * slow.stride)
 
 

@@ -61,5 +61,5 @@ class Query:
 
 
 def script(queries: tuple[Query, ...]) -> str:
-    """Join queries into one script that any SMT-LIB 2.6 solver runs, an answer a query [SMT-1]."""
-    return "(reset)\n".join(query.text for query in queries)
+    """Join queries, each below its name, into a script that gives an answer a query [SMT-12]."""
+    return "(reset)\n".join(f"; {query.name}\n{query.text}" for query in queries)

@@ -47,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--at", metavar="TIME", help="the verifier's clock, YYYY-MM-DDTHH:MM:SSZ")
     add("--evidence", metavar="DIR", help="folder of sidecar files")
     add("--subject", metavar="FILE", help="a file that a subject's sha256 must match")
+    add("--solve", action="store_true", help="put queries again to z3 and cvc5 on the PATH")
+    add("--solver", action="append", metavar="PROGRAM", help="or to this program (repeatable)")
     add("--exhaustive", action="store_true", help="enumerate without the usual bound")
     add("--unsigned", action="store_true", help="re-derive a published document without signature")
     add("--protocol", action="store_true", help="answer the requests of a conformance run")
@@ -70,10 +72,12 @@ class _Run:
                 raise Refusal("USAGE", expected="--at YYYY-MM-DDTHH:MM:SSZ", got=arguments.at)
             self.clock = moment
         self.options = Options(arguments.exhaustive)
+        if arguments.solve or arguments.solver:
+            self.options = self.options._replace(solvers=tuple(arguments.solver or ()))
         if arguments.evidence is not None:
             from pathlib import Path
 
-            self.options = Options(arguments.exhaustive, Path(arguments.evidence))
+            self.options = self.options._replace(evidence=Path(arguments.evidence))
         self.subject_sha256: str | None = None
         if arguments.subject is not None:
             try:

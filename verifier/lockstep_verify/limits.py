@@ -77,3 +77,24 @@ EXPORT_COUNT = (1 << 32) - 1
 
 EXPORT_DIGITS = 200_000
 """Digits of a numeral; a packed table of 12,544 positions has some 60,000."""
+
+KERNEL_STEPS = 20_000_000
+"""Steps of computation for one declaration: some minutes. The largest tables are left to Lean."""
+
+KERNEL_TERMS = 200_000
+"""Terms made for one declaration beyond which they are dropped once it has been checked."""
+
+KERNEL_NUMBER_BITS = 1 << 24
+"""Bits of a number that arithmetic on literals may make."""
+
+KERNEL_FRAMES = 200_000
+"""Calls within one another; a term that needs more is told to be too deep."""
+
+KERNEL_STACK_BYTES = 512 * MIB
+"""The stack of the checking thread, of which only what is used is ever taken."""
+
+SCRIPT_BYTES = 16 * MIB
+"""A script of queries; those of a layout are some dozens of kilobytes."""
+
+SOLVE_SECONDS = 1800
+"""One solver's run over all queries of a certificate, which takes a minute where it is not busy."""

@@ -6,7 +6,11 @@ import os
 from functools import cache
 from typing import Any
 
-_SHARED = {"hunt": ("falsifications.toml", "lemmas.json"), "lean": ("lemmas.json",)}
+_SHARED = {
+    "hunt": ("falsifications.toml", "lemmas.json"),
+    "lean": ("lemmas.json",),
+    "smt": ("hunt.json", "lifecycle.json", "lifecycle.smt2.template"),
+}
 """What is normative for a kind beside the files that bear its name (STMT-9)."""
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 KINDS: dict[str, str] = {
     "urn:lockstep:certificate:hunt:v1": "hunt",
     "urn:lockstep:certificate:lean:v1": "lean",
+    "urn:lockstep:certificate:smt:v1": "smt",
 }
 """The module below this package, and the stem of the spec's files, by predicate type."""
 
@@ -20,10 +21,13 @@ class Options(NamedTuple):
     Attributes:
         exhaustive: enumerate without the usual bound on positions.
         evidence: the folder of sidecar files, if one was given.
+        solvers: programs that answer the queries of proofs again, none for those on the PATH;
+            None where nobody asked.
     """
 
     exhaustive: bool = False
     evidence: "Path | None" = None
+    solvers: tuple[str, ...] | None = None
 
 
 class Derivation(NamedTuple):
