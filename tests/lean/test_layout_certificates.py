@@ -335,6 +335,16 @@ def test_an_element_that_is_called_padding_is_refused(
     refused(checker, "lmcache_kv_t2d", FALSE)
 
 
+def test_copies_that_are_not_there_are_refused(checker: Tree) -> None:
+    text = certificate_text.certificate("made", "One.", sliced("vllm_mla_tp2"))
+    assert text.count("⟨layout, 2, forward") == 1
+    wrong = text.replace("⟨layout, 2, forward", "⟨layout, 1, forward")
+    checker.write("Lockstep.Made", certificate_text.module("One.", [wrong]))
+    with pytest.raises(LockstepError, match="LEAN_BUILD_FAILED") as caught:
+        checker.build("Lockstep.Made")
+    assert FALSE in str(caught.value)
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_a_wrong_step_is_refused(checker: Tree, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Heads and dimensions, or blocks and ranks, change places once more and stay so."""
