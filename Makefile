@@ -94,7 +94,7 @@ vectors-check: $(VENV)/.stamp-run ## Fail if the committed vectors are not what 
 	@echo "==> Checking the conformance vectors"
 	@$(BIN)/lockstep vectors build --check
 
-evidence: $(VENV)/.stamp-run $(LEAN_BUILDER) ## Make the committed certificates anew, with a new key
+evidence: $(VENV)/.stamp-test $(LEAN_BUILDER) ## Make the committed certificates anew, with a new key
 	@echo "==> Making the evidence (its key is made now and not kept)"
 	@$(BIN)/lockstep evidence
 

@@ -68,6 +68,10 @@ def register(app: typer.Typer) -> None:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 write_file(place, path.read_bytes())
                 say(f"wrote {place}")
+            for path in sorted(path for path in folder.rglob("*.smt2") if path.is_file()):
+                if not (draft / path.relative_to(folder)).is_file():
+                    path.unlink()
+                    say(f"removed {path}")
         say("`lockstep evidence --table` prints the README's table, --check compares it.")
 
 

@@ -40,6 +40,17 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("lean-layout-lemmas", "/predicate/counts/layout_lemmas"),
         ("lean-modules", "/predicate/counts/modules"),
     ),
+    "smt.cert.json": (
+        ("smt-layouts", "/predicate/coverage/layouts_proved"),
+        ("smt-any-tokens", "/predicate/coverage/layouts_proved_for_any_tokens"),
+        ("smt-cases", "/predicate/counts/cases"),
+        ("smt-not-applicable", "/predicate/counts/not_applicable"),
+        ("smt-proofs", "/predicate/counts/proofs"),
+        ("smt-guards", "/predicate/counts/guards"),
+        ("smt-lifecycle-proofs", "/predicate/counts/lifecycle_proofs"),
+        ("smt-lifecycle-traces", "/predicate/counts/lifecycle_traces"),
+        ("smt-queries", "/predicate/counts/queries"),
+    ),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
@@ -47,6 +58,7 @@ WORDS = {
     "exact-transformations.cert.json": "published set",
     "engine-layouts.cert.json": "engines",
     "lean.cert.json": "lemmas",
+    "smt.cert.json": "solvers",
     "layouts": "declared layouts",
     "rows": "ordered pairs judged",
     "exact_byte": "of these `EXACT_BYTE`",
@@ -64,6 +76,15 @@ WORDS = {
     "axiom_free": "of these without any axiom",
     "layout_lemmas": "about one declared layout each",
     "modules": "modules that they were built from",
+    "layouts_proved": "layouts proved at real sizes",
+    "layouts_proved_for_any_tokens": "of these for any number of tokens",
+    "cases": "pairs of layout and geometry proved",
+    "not_applicable": "combinations that do not apply, each with its reason",
+    "proofs": "statements about layouts proved",
+    "guards": "planted wrong strides, each with a counterexample that was replayed",
+    "lifecycle_proofs": "statements about the lifecycle proved",
+    "lifecycle_traces": "traces of the lifecycle found and replayed",
+    "queries": "queries, each answered as expected by both",
 }
 """What files and counts are called in a table for people; others are called by their names."""
 

@@ -67,10 +67,26 @@ def lemmas(making: Making) -> bytes:
     ).certificate
 
 
+def proofs(making: Making) -> bytes:
+    """Ask both solvers, write their scripts, and make the certificate of what they answered."""
+    from lockstep.issue import issue_smt
+    from lockstep.layouts.sets import load_set
+
+    return issue_smt(
+        load_set("engines"),
+        [making.key],
+        issued_at=making.issued_at,
+        command=COMMAND,
+        folder=making.draft,
+        progress=making.progress,
+    ).certificate
+
+
 MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "exact-transformations.cert.json": ("hunting the set seed-004", hunt("seed-004")),
     "engine-layouts.cert.json": ("hunting the set engines", hunt("engines")),
     "lean.cert.json": ("checking the lemmas", lemmas),
+    "smt.cert.json": ("asking the solvers", proofs),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 

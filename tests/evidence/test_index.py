@@ -6,10 +6,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lockstep.evidence.index import at_pointer, faults, printed, published_figures
+from lockstep.certificate.statement import KINDS
+from lockstep.evidence.index import (
+    FIGURES,
+    at_pointer,
+    faults,
+    kind_of,
+    printed,
+    published_figures,
+    statement_of,
+)
+from lockstep.evidence.make import MAKERS, sidecars
 
 ROOT = Path(__file__).resolve().parents[2]
 EVIDENCE = ROOT / "evidence"
@@ -22,15 +33,44 @@ def test_the_committed_figures_agree_in_both_directions() -> None:
 
 def test_every_committed_certificate_verifies(tmp_path: Path) -> None:
     files = sorted(EVIDENCE.glob("*.cert.json"))
-    assert files
-    command = [sys.executable, "-m", "lockstep_verify", "--json", "--state", str(tmp_path)]
-    command += ["--trust", str(EVIDENCE / "trust.json"), "--evidence", str(ROOT / "layouts")]
-    done = subprocess.run([*command, *map(str, files)], capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout.decode()
+    assert {kind_of(file.read_bytes()) for file in files} == set(KINDS)
+    for file in files:
+        shown = sidecars(kind_of(file.read_bytes()), EVIDENCE)
+        command = [sys.executable, "-m", "lockstep_verify", "--json", "--state", str(tmp_path)]
+        command += ["--trust", str(EVIDENCE / "trust.json"), "--evidence", str(shown)]
+        done = subprocess.run([*command, str(file)], capture_output=True, check=False)
+        assert done.returncode == 0, done.stdout.decode()
+
+
+def test_every_certificate_that_is_made_is_committed_and_indexed() -> None:
+    names = {file.name for file in EVIDENCE.glob("*.cert.json")}
+    assert set(MAKERS) <= names
+    assert set(MAKERS) == set(FIGURES)
+
+
+def _predicate(name: str) -> dict[str, Any]:
+    predicate: dict[str, Any] = statement_of((EVIDENCE / name).read_bytes())["predicate"]
+    return predicate
+
+
+def test_every_lossless_layout_that_was_hunted_has_a_lemma() -> None:
+    for name in ("exact-transformations.cert.json", "engine-layouts.cert.json"):
+        outcomes = {check["name"]: check["outcome"] for check in _predicate(name)["checks"]}
+        assert outcomes["lossless_layouts_have_lemmas"] == "passed", name
+
+
+def test_the_lemmas_that_rows_name_are_those_that_a_kernel_accepted() -> None:
+    lean = _predicate("lean.cert.json")
+    assert lean["observations"]["kernel_accepted"] is True
+    accepted = {one["name"]: one["statement_sha256"] for one in lean["theorems"]}
+    for name in ("exact-transformations.cert.json", "engine-layouts.cert.json"):
+        for row in _predicate(name)["rows"]:
+            for lemma in row["proof"]["lemmas"] if row["proof"] else ():
+                assert accepted[lemma["name"]] == lemma["statement_sha256"]
 
 
 def test_no_private_key_lies_in_the_evidence() -> None:
-    for path in EVIDENCE.iterdir():
+    for path in (path for path in EVIDENCE.rglob("*") if path.is_file()):
         assert b"PRIVATE KEY" not in path.read_bytes(), path
 
 
