@@ -16,6 +16,9 @@ from lockstep.proofs.solvers import Answered
 from lockstep_verify.derive.lifecycle_machine import check_traces
 from lockstep_verify.errors import Refusal
 
+# One process asks the solvers for all of them.
+pytestmark = pytest.mark.xdist_group("lifecycle-traces")
+
 NAMES = [run.query.name for run in (*witnesses(), *foils())]
 Answers = dict[str, tuple[Run, Answered]]
 
