@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lockstep.layouts.geometry import limit
 from lockstep.proofs.geometries import Case
 from lockstep.proofs.query import Query
 
@@ -130,10 +129,11 @@ def _sizes(case: Case, bounded: bool) -> list[str]:
         lines = [_constant("m"), _constant("g"), f"(assert (<= 0 g {unit - 1}))"]
         lines.append(_defined("n", f"(- (* {unit} m) g)"))
         whole = "m" if block else f"(* {pad} m)"
-    bound = f"(<= 1 n {limit('tokens')})" if bounded else "(<= 1 n)"
+    tokens = case.realised.geometry.tokens
+    bound = f"(<= 1 n {tokens})" if bounded else "(<= 1 n)"
     size = f"(* {case.outer.stride} e)"
     if case.mode == "fixed":
-        bound, size = f"(= n {case.realised.geometry.tokens})", str(case.size)
+        bound, size = f"(= n {tokens})", str(case.size)
     lines += [f"(assert {bound})", _defined("e", f"(+ {case.tensor.reserve} {whole})")]
     return [*lines, _defined("N", size)]
 

@@ -63,6 +63,8 @@ def replay(case: Case, guard: Guard, model: Model) -> Counterexample:
 def breaks(case: Case, kind: str, planted: Planted, found: Counterexample) -> bool:
     """Decide whether a counterexample breaks a case with a planted stride [SMT-11]."""
     realised = case.realised
+    if found.tokens > realised.geometry.tokens:
+        return False
     if found.tokens != realised.geometry.tokens:
         geometry = dataclasses.replace(realised.geometry, tokens=found.tokens)
         moved = realise(case.layout, geometry) if case.mode == "any" else None

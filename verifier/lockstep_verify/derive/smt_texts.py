@@ -7,7 +7,6 @@ are terms over digits, and which digits there are follows from the tensor's axes
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lockstep_verify import spec
 from lockstep_verify.derive.layout import Layout, Tensor
 
 _OUTER = ("T", "Tb")
@@ -118,7 +117,7 @@ def _sizes(case: Case, guard: bool) -> Iterator[str]:
     if case.mode == "fixed":
         yield f"(assert (= n {case.layout.geometry.tokens}))"
     else:
-        most = f" {spec.load('hunt.json')['limits']['tokens']}" if guard else ""
+        most = f" {case.layout.geometry.tokens}" if guard else ""
         yield f"(assert (<= 1 n{most}))"
     yield f"(define-fun e () Int (+ {case.tensor.reserve} {grown}))"
     strides = [stride for axis, _, stride in case.axes if axis in _OUTER]
