@@ -3,13 +3,12 @@
 import base64
 import json
 import tempfile
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from lockstep.cli.tables import Table, show_table
+from lockstep.cli.payload_tables import describe
+from lockstep.cli.tables import show_table
 
 UNVERIFIED = "NOT VERIFIED"
 
@@ -21,7 +20,7 @@ def register(app: typer.Typer) -> None:
     def show(
         certificate: Path = typer.Argument(..., help="A *.cert.json file."),
         trust: Path | None = typer.Option(None, help="Trust policy for the verification."),
-        rows: bool = typer.Option(True, help="List the rows."),
+        rows: bool = typer.Option(True, help="List rows, theorems or cases."),
     ) -> None:
         """Verify a certificate and print its payload for people.
 
@@ -73,63 +72,3 @@ def _read(path: Path) -> bytes:
     if len(data) > LIMITS["envelope_bytes"]:
         raise LockstepError("LIMIT_SIZE", str(path), f"at most {LIMITS['envelope_bytes']} bytes")
     return data
-
-
-def describe(statement: dict[str, Any], rows: bool) -> list[Table]:
-    """Give the tables that show a hunt's statement.
-
-    Raises:
-        KeyError, TypeError, ValueError, AttributeError: it has not the shape of one.
-    """
-    predicate = statement["predicate"]
-    geometry = ", ".join(f"{name} {value}" for name, value in predicate["geometry"].items())
-    outcomes = predicate["falsifications"]
-    held = sum(1 for entry in outcomes if entry["actual"] == entry["expected"])
-    about = {
-        "kind": statement["predicateType"],
-        "issued at": f"{predicate['issued_at']} (the signer's claim)",
-        "set": predicate["set"],
-        "geometry": geometry,
-        "falsifications": f"{held} of {len(outcomes)} as registered",
-    }
-    tables = [
-        _table("certificate", ("what", "value"), about.items()),
-        _table(
-            "layouts", ("layout", "native shapes", "padding"), map(_layout, predicate["layouts"])
-        ),
-    ]
-    if rows:
-        found = [
-            (
-                row["verdict"],
-                row["pair_id"],
-                row["frontier_code"] or _listed(row["transformations"]),
-            )
-            for row in predicate["rows"]
-        ]
-        tables.append(
-            _table("rows", ("verdict", "pair", "transformations or frontier code"), found)
-        )
-    counts = [(name, _listed(value)) for name, value in predicate["counts"].items()]
-    checks = [(check["outcome"], check["name"]) for check in predicate["checks"]]
-    return [
-        *tables,
-        _table("counts", ("count", "value"), counts),
-        _table("checks", ("outcome", "check"), checks),
-    ]
-
-
-def _layout(layout: dict[str, Any]) -> tuple[str, str, str]:
-    derived = layout["derived"]
-    shapes = [f"{shape['tensor']} {shape['extents']}" for shape in derived["native_shapes"]]
-    if not derived["realisable"]:
-        return layout["name"], "not at this geometry", ""
-    return layout["name"], "; ".join(shapes), f"padding {derived['padding_positions']}"
-
-
-def _listed(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)
-
-
-def _table(title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Any]]) -> Table:
-    return Table(title, columns, tuple(tuple(str(cell) for cell in row) for row in rows))

@@ -1,0 +1,145 @@
+"""What `lockstep show` prints of a payload: one function a kind, each gives tables."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from lockstep.cli.tables import Table
+
+SHOWN_DIGITS = 16
+"""Hex digits of a digest that a table shows; the certificate has all of them."""
+
+
+def describe(statement: dict[str, Any], rows: bool) -> list[Table]:
+    """Give the tables that show a statement of a known kind.
+
+    Args:
+        statement: as it stands in the payload, judged or not.
+        rows: whether the long lists are shown.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it has not the shape of one.
+    """
+    kind = statement["predicateType"].split(":")[-2]
+    about, *tables = _KINDS[kind](statement["predicate"], rows)
+    head = (
+        ("kind", statement["predicateType"]),
+        ("issued at", f"{statement['predicate']['issued_at']} (the signer's claim)"),
+    )
+    first = Table(about.title, about.columns, (*head, *about.rows))
+    return [table for table in (first, *tables) if table.rows]
+
+
+def hunt(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a hunt: layouts, rows, counts, checks."""
+    outcomes = predicate["falsifications"]
+    held = sum(1 for entry in outcomes if entry["actual"] == entry["expected"])
+    geometry = ", ".join(f"{name} {value}" for name, value in predicate["geometry"].items())
+    found = [
+        (
+            row["verdict"],
+            row["pair_id"],
+            row["frontier_code"] or _listed(row["transformations"]),
+        )
+        for row in predicate["rows"]
+    ]
+    checks = [(check["outcome"], check["name"]) for check in predicate["checks"]]
+    return [
+        _about(
+            ("set", predicate["set"]),
+            ("geometry", geometry),
+            ("falsifications", f"{held} of {len(outcomes)} as registered"),
+        ),
+        _table(
+            "layouts", ("layout", "native shapes", "padding"), map(_layout, predicate["layouts"])
+        ),
+        _table(
+            "rows",
+            ("verdict", "pair", "transformations or frontier code"),
+            found if rows else (),
+        ),
+        _counts(predicate),
+        _table("checks", ("outcome", "check"), checks),
+    ]
+
+
+def lean(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a certificate of the lemmas: kernel, observations, theorems, counts."""
+    kernel = predicate["kernel"]
+    seen = [(name, _seen(value)) for name, value in predicate["observations"].items()]
+    theorems = [
+        (one["name"], one["statement_sha256"][:SHOWN_DIGITS], _listed(one["axioms"]) or "none")
+        for one in predicate["theorems"]
+    ]
+    return [
+        _about(
+            ("kernel", f"Lean {kernel['version']}, from {kernel['builder']}"),
+            ("library", kernel["library_sha256"]),
+            ("host", predicate["host"]),
+            ("axioms allowed", _listed(predicate["allowed_axioms"]) or "none"),
+        ),
+        _table("observations", ("what", "seen (the signer's word)"), seen),
+        _table("theorems", ("theorem", "statement", "axioms"), theorems if rows else ()),
+        _counts(predicate),
+    ]
+
+
+def smt(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a certificate of proofs by solver: solvers, cases, what does not apply, counts."""
+    solvers = [f"{one['name']} {one['version']}" for one in predicate["solvers"]]
+    lifecycle = predicate["lifecycle"]
+    cases = [
+        (case["layout"], case["tensor"], case["geometry"], case["mode"])
+        for case in predicate["cases"]
+    ]
+    apart = [
+        (one["layout"], one["geometry"], one["mode"], one["reason"])
+        for one in predicate["not_applicable"]
+    ]
+    coverage = predicate["coverage"].items()
+    return [
+        _about(
+            ("set", predicate["set"]),
+            ("solvers", ", ".join(solvers)),
+            ("lifecycle", "not made" if lifecycle is None else "made"),
+        ),
+        _table("cases", ("layout", "tensor", "geometry", "tokens"), cases if rows else ()),
+        _table("not applicable", ("layout", "geometry", "tokens", "reason"), apart if rows else ()),
+        _counts(predicate),
+        _table("coverage", ("what", "number"), coverage),
+    ]
+
+
+_KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
+    "hunt": hunt,
+    "lean": lean,
+    "smt": smt,
+}
+
+
+def _layout(layout: dict[str, Any]) -> tuple[str, str, str]:
+    derived = layout["derived"]
+    shapes = [f"{shape['tensor']} {shape['extents']}" for shape in derived["native_shapes"]]
+    if not derived["realisable"]:
+        return layout["name"], "not at this geometry", ""
+    return layout["name"], "; ".join(shapes), f"padding {derived['padding_positions']}"
+
+
+def _seen(value: bool | None) -> str:
+    return "not made" if value is None else str(value).lower()
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _about(*rows: tuple[str, Any]) -> Table:
+    return _table("certificate", ("what", "value"), rows)
+
+
+def _counts(predicate: dict[str, Any]) -> Table:
+    counts = [(name, _listed(value)) for name, value in predicate["counts"].items()]
+    return _table("counts", ("count", "value"), counts)
+
+
+def _table(title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Any]]) -> Table:
+    return Table(title, columns, tuple(tuple(str(cell) for cell in row) for row in rows))
