@@ -5,7 +5,7 @@ import json
 import re
 
 from lockstep_verify import envelope, lcj, protocol, schema, trust
-from lockstep_verify.derive import hunt, hunt_rows, hunt_totals, layout_form
+from lockstep_verify.derive import hunt, hunt_lemmas, hunt_rows, hunt_totals, layout_form, lean
 from lockstep_verify.ed25519 import key_id
 from lockstep_verify.errors import Refusal
 
@@ -211,6 +211,23 @@ def trusts_bijections(patch):
     patch.setattr(layout_form, "check_declaration", lambda *_: None)
 
 
+def names_any_lemma(patch):
+    patch.setattr(hunt_lemmas.Lemmas, "check", lambda *_: None)
+
+
+def compares_lemmas_by_name_alone(patch):
+    patch.setattr(hunt_lemmas, "require", lambda *_: None)
+
+
+def believes_any_theorem(patch):
+    patch.setattr(lean, "_check_theorems", lambda _: None)
+
+
+def takes_a_lemma_for_accepted(patch):
+    fold = lean.fold
+    patch.setattr(lean, "fold", lambda seen: fold({**seen, "kernel_accepted": True}))
+
+
 def trusts_foils(patch):
     patch.setattr(hunt_totals, "_check_falsifications", lambda _: None)
 
@@ -247,6 +264,10 @@ ZOO = {
     takes_null_for_true: "absent-null",
     looks_before_the_frontier: "frontier-last",
     trusts_bijections: "bijection-trusting",
+    names_any_lemma: "lemma-trusting",
+    compares_lemmas_by_name_alone: "lemma-trusting",
+    believes_any_theorem: "lemma-trusting",
+    takes_a_lemma_for_accepted: "truthy",
     trusts_foils: "foil-trusting",
     reads_no_floors: "floor-trusting",
     reads_deeper: "depth",
