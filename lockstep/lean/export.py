@@ -30,7 +30,8 @@ def export(environment: Environment, names: list[Name]) -> bytes:
     """
     writer = _Writer(environment)
     writer.meta()
-    for name in sorted(names, key=_order):
+    # A checker can use what specifies arithmetic only where it stands before.
+    for name in sorted(names, key=lambda name: (name[:1] != ("Nat",), _order(name))):
         writer.constant(name)
     return "".join(f"{line}\n" for line in writer.lines).encode("utf-8")
 
