@@ -60,9 +60,15 @@ def _lemma_sources(statement: dict[str, Any]) -> str:
     return hashlib.sha256(lcj.encode(sources)).hexdigest()
 
 
+def _declarations(statement: dict[str, Any]) -> str:
+    held = {"layouts": statement["predicate"]["layouts"]}
+    return hashlib.sha256(lcj.encode(held)).hexdigest()
+
+
 _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$layouts": _layout_sources,
     "$sources": _lemma_sources,
+    "$declarations": _declarations,
 }
 """Subjects whose digest follows from the predicate."""
 
