@@ -10,8 +10,8 @@ open ExactTransform Nat List Option
 
 namespace hf_dynamic
 def layout : Layout where
-  canonical := [[5, 2, 3], [5, 2, 3]]
-  native := [[1, 2, 5, 3], [1, 2, 5, 3]]
+  canonical := [[7, 2, 3], [7, 2, 3]]
+  native := [[1, 2, 7, 3], [1, 2, 7, 3]]
   steps :=
     .on 0 0 .exchange ::
     .on 0 0 (.split 1 2) ::
@@ -19,36 +19,38 @@ def layout : Layout where
     .on 1 0 (.split 1 2) ::
     []
 def forward : List Segment :=
-  .rows 1 60 60 ⟨100, 31, 60,
-    00_01_02_15_16_17_03_04_05_18_19_20_06_07_08_21_22_23_09_10_11_24_25_26_12_13_14_27_28 ::
-    29_30_31_32_45_46_47_33_34_35_48_49_50_36_37_38_51_52_53_39_40_41_54_55_56_42_43_44_57_58_59 ::
+  .rows 1 84 84 ⟨100, 31, 84,
+    00_01_02_21_22_23_03_04_05_24_25_26_06_07_08_27_28_29_09_10_11_30 ::
+    31_32_12_13_14_33_34_35_15_16_17_36_37_38_18_19_20_39_40_41_42_43_44_63_64_65_45_46_47_66_67 ::
+    68_48_49_50_69_70_71_51_52_53_72_73_74_54_55_56_75_76_77_57_58_59_78_79_80_60_61_62_81_82_83 ::
     []⟩ ::
   []
 def inverse : List Segment :=
-  .rows 1 60 60 ⟨100, 31, 60,
-    00_01_02_06_07_08_12_13_14_18_19_20_24_25_26_03_04_05_09_10_11_15_16_17_21_22_23_27_28 ::
-    29_30_31_32_36_37_38_42_43_44_48_49_50_54_55_56_33_34_35_39_40_41_45_46_47_51_52_53_57_58_59 ::
+  .rows 1 84 84 ⟨100, 31, 84,
+    00_01_02_06_07_08_12_13_14_18_19_20_24_25_26_30_31_32_36_37_38_03 ::
+    04_05_09_10_11_15_16_17_21_22_23_27_28_29_33_34_35_39_40_41_42_43_44_48_49_50_54_55_56_60_61 ::
+    62_66_67_68_72_73_74_78_79_80_45_46_47_51_52_53_57_58_59_63_64_65_69_70_71_75_76_77_81_82_83 ::
     []⟩ ::
   []
 def certificate : Certificate := ⟨layout, 1, forward, inverse⟩
 end hf_dynamic
 /-- engines/hf-dynamic.
-The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
-60 elements, in 60 positions. -/
+The tables are the map of the steps and its inverse, at 7 tokens, 2 heads of 3:
+84 elements, in 84 positions. -/
 theorem hf_dynamic : hf_dynamic.certificate.Holds :=
   Certificate.holds_of_check
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div h 2) 30) (
-        Nat.add (Nat.mul (Nat.mod h 2) 15) (
+        Nat.add (Nat.mul (Nat.div h 2) 42) (
+        Nat.add (Nat.mul (Nat.mod h 2) 21) (
         Nat.add (Nat.mul t 3) (
         Nat.add (Nat.mul d 1) (0)))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add 30 (
-        Nat.add (Nat.mul (Nat.div h 2) 30) (
-        Nat.add (Nat.mul (Nat.mod h 2) 15) (
+        Nat.add 42 (
+        Nat.add (Nat.mul (Nat.div h 2) 42) (
+        Nat.add (Nat.mul (Nat.mod h 2) 21) (
         Nat.add (Nat.mul t 3) (
         Nat.add (Nat.mul d 1) (0))))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
@@ -56,35 +58,37 @@ theorem hf_dynamic : hf_dynamic.certificate.Holds :=
 
 namespace hf_static
 def layout : Layout where
-  canonical := [[5, 2, 3], [5, 2, 3]]
+  canonical := [[7, 2, 3], [7, 2, 3]]
   native := [[1, 2, 512, 3], [1, 2, 512, 3]]
   steps :=
-    .on 0 0 (.pad 5 512) ::
+    .on 0 0 (.pad 7 512) ::
     .on 0 0 .exchange ::
     .on 0 0 (.split 1 2) ::
-    .on 1 0 (.pad 5 512) ::
+    .on 1 0 (.pad 7 512) ::
     .on 1 0 .exchange ::
     .on 1 0 (.split 1 2) ::
     []
 def forward : List Segment :=
-  .rows 1 60 60 ⟨10000, 18, 60,
-    0000_0001_0002_1536_1537_1538 ::
-    0003_0004_0005_1539_1540_1541_0006_0007_0008_1542_1543_1544_0009_0010_0011_1545_1546_1547 ::
-    0012_0013_0014_1548_1549_1550_3072_3073_3074_4608_4609_4610_3075_3076_3077_4611_4612_4613 ::
-    3078_3079_3080_4614_4615_4616_3081_3082_3083_4617_4618_4619_3084_3085_3086_4620_4621_4622 ::
+  .rows 1 84 84 ⟨10000, 18, 84,
+    0000_0001_0002_1536_1537_1538_0003_0004_0005_1539_1540_1541 ::
+    0006_0007_0008_1542_1543_1544_0009_0010_0011_1545_1546_1547_0012_0013_0014_1548_1549_1550 ::
+    0015_0016_0017_1551_1552_1553_0018_0019_0020_1554_1555_1556_3072_3073_3074_4608_4609_4610 ::
+    3075_3076_3077_4611_4612_4613_3078_3079_3080_4614_4615_4616_3081_3082_3083_4617_4618_4619 ::
+    3084_3085_3086_4620_4621_4622_3087_3088_3089_4623_4624_4625_3090_3091_3092_4626_4627_4628 ::
     []⟩ ::
   []
 def inverse : List Segment :=
-  .rows 4 15 1536 ⟨100, 31, 60,
-    00_01_02_06_07_08_12_13_14_18_19_20_24_25_26_03_04_05_09_10_11_15_16_17_21_22_23_27_28 ::
-    29_30_31_32_36_37_38_42_43_44_48_49_50_54_55_56_33_34_35_39_40_41_45_46_47_51_52_53_57_58_59 ::
+  .rows 4 21 1536 ⟨100, 31, 84,
+    00_01_02_06_07_08_12_13_14_18_19_20_24_25_26_30_31_32_36_37_38_03 ::
+    04_05_09_10_11_15_16_17_21_22_23_27_28_29_33_34_35_39_40_41_42_43_44_48_49_50_54_55_56_60_61 ::
+    62_66_67_68_72_73_74_78_79_80_45_46_47_51_52_53_57_58_59_63_64_65_69_70_71_75_76_77_81_82_83 ::
     []⟩ ::
   []
 def certificate : Certificate := ⟨layout, 1, forward, inverse⟩
 end hf_static
 /-- engines/hf-static.
-The tables are the map of the steps and its inverse, at 5 tokens, 2 heads of 3:
-60 elements, in 6144 positions. -/
+The tables are the map of the steps and its inverse, at 7 tokens, 2 heads of 3:
+84 elements, in 6144 positions. -/
 theorem hf_static : hf_static.certificate.Holds :=
   Certificate.holds_of_check
     (f := fun n =>

@@ -38,7 +38,7 @@ theorem exllamav3_fp16_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/exllamav3-fp16:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem exllamav3_fp16_same_map :
-    SameMap (declared (exllamav3_fp16.tensors 517 2 3))
+    SameMap (declared (exllamav3_fp16.tensors 519 2 3))
       exllamav3_fp16.layout :=
   same_map
     (f := fun n =>

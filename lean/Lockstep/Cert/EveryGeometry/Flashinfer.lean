@@ -29,7 +29,7 @@ theorem flashinfer_nhd_engines_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/flashinfer-nhd:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem flashinfer_nhd_engines_same_map :
-    SameMap (declared (flashinfer_nhd_engines.tensors 69 2 3))
+    SameMap (declared (flashinfer_nhd_engines.tensors 71 2 3))
       flashinfer_nhd_engines.layout :=
   same_map
     (f := fun n =>
@@ -86,7 +86,7 @@ theorem flashinfer_hnd_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/flashinfer-hnd:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem flashinfer_hnd_same_map :
-    SameMap (declared (flashinfer_hnd.tensors 133 2 3))
+    SameMap (declared (flashinfer_hnd.tensors 135 2 3))
       flashinfer_hnd.layout :=
   same_map
     (f := fun n =>
@@ -148,7 +148,7 @@ theorem flashinfer_mla_every_geometry (tokens latent_dim rope_dim : Nat) :
 /-- engines/flashinfer-mla:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem flashinfer_mla_same_map :
-    SameMap (declared (flashinfer_mla.tensors 69 3 2))
+    SameMap (declared (flashinfer_mla.tensors 71 3 2))
       flashinfer_mla.layout :=
   same_map
     (f := fun n =>
@@ -195,7 +195,7 @@ theorem flashinfer_mla_joined_every_geometry (tokens latent_dim rope_dim : Nat) 
 /-- engines/flashinfer-mla-joined:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem flashinfer_mla_joined_same_map :
-    SameMap (declared (flashinfer_mla_joined.tensors 261 3 2))
+    SameMap (declared (flashinfer_mla_joined.tensors 263 3 2))
       flashinfer_mla_joined.layout :=
   same_map
     (f := fun n =>

@@ -38,34 +38,34 @@ theorem hf_dynamic_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/hf-dynamic:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hf_dynamic_same_map :
-    SameMap (declared (hf_dynamic.tensors 5 2 3))
+    SameMap (declared (hf_dynamic.tensors 7 2 3))
       hf_dynamic.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 0 h) 15) (
+        Nat.add (Nat.mul (Nat.add 0 h) 21) (
         Nat.add (Nat.mul (Nat.add 0 t) 3) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add 30 (
-        Nat.add (Nat.mul (Nat.add 0 h) 15) (
+        Nat.add 42 (
+        Nat.add (Nat.mul (Nat.add 0 h) 21) (
         Nat.add (Nat.mul (Nat.add 0 t) 3) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div h 2) 30) (
-        Nat.add (Nat.mul (Nat.mod h 2) 15) (
+        Nat.add (Nat.mul (Nat.div h 2) 42) (
+        Nat.add (Nat.mul (Nat.mod h 2) 21) (
         Nat.add (Nat.mul t 3) (
         Nat.add (Nat.mul d 1) (0)))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add 30 (
-        Nat.add (Nat.mul (Nat.div h 2) 30) (
-        Nat.add (Nat.mul (Nat.mod h 2) 15) (
+        Nat.add 42 (
+        Nat.add (Nat.mul (Nat.div h 2) 42) (
+        Nat.add (Nat.mul (Nat.mod h 2) 21) (
         Nat.add (Nat.mul t 3) (
         Nat.add (Nat.mul d 1) (0))))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
@@ -100,7 +100,7 @@ theorem hf_static_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/hf-static:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hf_static_same_map :
-    SameMap (declared (hf_static.tensors 5 2 3))
+    SameMap (declared (hf_static.tensors 7 2 3))
       hf_static.layout :=
   same_map
     (f := fun n =>

@@ -38,7 +38,7 @@ theorem llamacpp_flash_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/llamacpp-flash:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem llamacpp_flash_same_map :
-    SameMap (declared (llamacpp_flash.tensors 5 2 3))
+    SameMap (declared (llamacpp_flash.tensors 7 2 3))
       llamacpp_flash.layout :=
   same_map
     (f := fun n =>
@@ -98,7 +98,7 @@ theorem llamacpp_no_flash_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/llamacpp-no-flash:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem llamacpp_no_flash_same_map :
-    SameMap (declared (llamacpp_no_flash.tensors 5 2 3))
+    SameMap (declared (llamacpp_no_flash.tensors 7 2 3))
       llamacpp_no_flash.layout :=
   same_map
     (f := fun n =>

@@ -29,35 +29,35 @@ theorem lmcache_kv_t2d_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/lmcache-kv-t2d:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem lmcache_kv_t2d_same_map :
-    SameMap (declared (lmcache_kv_t2d.tensors 5 2 3))
+    SameMap (declared (lmcache_kv_t2d.tensors 7 4 5))
       lmcache_kv_t2d.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 5) 12) (
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 t) 5) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 7) 40) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 t) 7) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 5) 12) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 t) 5)) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 7) 40) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 t) 7)) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod t 5) 12) (
-        Nat.add (Nat.mul (Nat.div t 5) 6) (
-        Nat.add (Nat.mul (Nat.add (Nat.mul h 3) d) 1) (0))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+        Nat.add (Nat.mul (Nat.mod t 7) 40) (
+        Nat.add (Nat.mul (Nat.div t 7) 20) (
+        Nat.add (Nat.mul (Nat.add (Nat.mul h 5) d) 1) (0))))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod t 5) 12) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 6) (
-        Nat.add (Nat.mul (Nat.add (Nat.mul h 3) d) 1) (0))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+        Nat.add (Nat.mul (Nat.mod t 7) 40) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 7)) 20) (
+        Nat.add (Nat.mul (Nat.add (Nat.mul h 5) d) 1) (0))))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 end ExactTransformCert

@@ -29,7 +29,7 @@ theorem lmdeploy_turbomind_engines_every_geometry (tokens heads head_dim : Nat) 
 /-- engines/lmdeploy-turbomind:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem lmdeploy_turbomind_engines_same_map :
-    SameMap (declared (lmdeploy_turbomind_engines.tensors 133 2 3))
+    SameMap (declared (lmdeploy_turbomind_engines.tensors 135 2 3))
       lmdeploy_turbomind_engines.layout :=
   same_map
     (f := fun n =>

@@ -29,41 +29,41 @@ theorem vllm_fa_every_geometry (tokens heads head_dim : Nat) :
 /-- seed-004/vllm-fa, engines/vllm-0.22-nhd:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_fa_same_map :
-    SameMap (declared (vllm_fa.tensors 37 2 3))
+    SameMap (declared (vllm_fa.tensors 39 4 5))
       vllm_fa.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 288) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 960) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 288) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 960) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 288) (
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 960) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 288) (
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 960) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- seed-004/vllm-paged-x: one layer as declared. -/
@@ -96,7 +96,7 @@ theorem vllm_paged_x_every_geometry (tokens heads head_dim : Nat)
 /-- seed-004/vllm-paged-x:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_paged_x_same_map :
-    SameMap (declared (vllm_paged_x.tensors 37 2 8))
+    SameMap (declared (vllm_paged_x.tensors 39 2 8))
       vllm_paged_x.layout :=
   same_map
     (f := fun n =>
@@ -153,7 +153,7 @@ theorem trtllm_every_geometry (tokens heads head_dim : Nat) :
 /-- seed-004/trtllm:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem trtllm_same_map :
-    SameMap (declared (trtllm.tensors 69 2 3))
+    SameMap (declared (trtllm.tensors 71 2 3))
       trtllm.layout :=
   same_map
     (f := fun n =>
@@ -219,7 +219,7 @@ theorem sglang_every_geometry (tokens heads head_dim : Nat) :
 /-- seed-004/sglang:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem sglang_same_map :
-    SameMap (declared (sglang.tensors 5 2 3))
+    SameMap (declared (sglang.tensors 7 2 3))
       sglang.layout :=
   same_map
     (f := fun n =>
@@ -230,7 +230,7 @@ theorem sglang_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add 30 (
+        Nat.add 42 (
         Nat.add (Nat.mul (Nat.add 0 t) 6) (
         Nat.add (Nat.mul (Nat.add 0 h) 3) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
@@ -243,7 +243,7 @@ theorem sglang_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add 30 (
+        Nat.add 42 (
         Nat.add (Nat.mul t 6) (
         Nat.add (Nat.mul h 3) (
         Nat.add (Nat.mul d 1) (0)))))
@@ -279,32 +279,32 @@ theorem hf_dynamic_cache_every_geometry (tokens heads head_dim : Nat) :
 /-- seed-004/hf-dynamic-cache:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hf_dynamic_cache_same_map :
-    SameMap (declared (hf_dynamic_cache.tensors 5 2 3))
+    SameMap (declared (hf_dynamic_cache.tensors 7 2 3))
       hf_dynamic_cache.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 0 h) 15) (
+        Nat.add (Nat.mul (Nat.add 0 h) 21) (
         Nat.add (Nat.mul (Nat.add 0 t) 3) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add 30 (
-        Nat.add (Nat.mul (Nat.add 0 h) 15) (
+        Nat.add 42 (
+        Nat.add (Nat.mul (Nat.add 0 h) 21) (
         Nat.add (Nat.mul (Nat.add 0 t) 3) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul h 15) (
+        Nat.add (Nat.mul h 21) (
         Nat.add (Nat.mul t 3) (
         Nat.add (Nat.mul d 1) (0))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add 30 (
-        Nat.add (Nat.mul h 15) (
+        Nat.add 42 (
+        Nat.add (Nat.mul h 21) (
         Nat.add (Nat.mul t 3) (
         Nat.add (Nat.mul d 1) (0)))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
@@ -339,7 +339,7 @@ theorem llamacpp_every_geometry (tokens heads head_dim : Nat) :
 /-- seed-004/llamacpp:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem llamacpp_same_map :
-    SameMap (declared (llamacpp.tensors 5 2 3))
+    SameMap (declared (llamacpp.tensors 7 2 3))
       llamacpp.layout :=
   same_map
     (f := fun n =>
@@ -350,9 +350,9 @@ theorem llamacpp_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add 30 (
-        Nat.add (Nat.mul (Nat.add 0 h) 15) (
-        Nat.add (Nat.mul (Nat.add 0 d) 5) (
+        Nat.add 42 (
+        Nat.add (Nat.mul (Nat.add 0 h) 21) (
+        Nat.add (Nat.mul (Nat.add 0 d) 7) (
         Nat.add (Nat.mul (Nat.add 0 t) 1) (0)))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (f' := fun n =>
@@ -363,9 +363,9 @@ theorem llamacpp_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add 30 (
-        Nat.add (Nat.mul h 15) (
-        Nat.add (Nat.mul d 5) (
+        Nat.add 42 (
+        Nat.add (Nat.mul h 21) (
+        Nat.add (Nat.mul d 7) (
         Nat.add (Nat.mul t 1) (0)))))
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
@@ -390,41 +390,41 @@ theorem flashinfer_nhd_every_geometry (tokens heads head_dim : Nat) :
 /-- seed-004/flashinfer-nhd, engines/vllm-0.23-nhd:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem flashinfer_nhd_same_map :
-    SameMap (declared (flashinfer_nhd.tensors 37 2 3))
+    SameMap (declared (flashinfer_nhd.tensors 39 4 5))
       flashinfer_nhd.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 640) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 640) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
-        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 640) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 640) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- seed-004/lmdeploy-turbomind: one layer as declared. -/
@@ -456,7 +456,7 @@ theorem lmdeploy_turbomind_every_geometry (tokens heads head_dim : Nat) :
 /-- seed-004/lmdeploy-turbomind:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem lmdeploy_turbomind_same_map :
-    SameMap (declared (lmdeploy_turbomind.tensors 133 2 3))
+    SameMap (declared (lmdeploy_turbomind.tensors 135 2 3))
       lmdeploy_turbomind.layout :=
   same_map
     (f := fun n =>

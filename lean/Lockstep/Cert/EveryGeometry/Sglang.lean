@@ -38,7 +38,7 @@ theorem sglang_token_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/sglang-token:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem sglang_token_same_map :
-    SameMap (declared (sglang_token.tensors 5 2 3))
+    SameMap (declared (sglang_token.tensors 7 2 3))
       sglang_token.layout :=
   same_map
     (f := fun n =>
@@ -49,7 +49,7 @@ theorem sglang_token_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add 36 (
+        Nat.add 48 (
         Nat.add (Nat.mul (Nat.add 1 t) 6) (
         Nat.add (Nat.mul (Nat.add 0 h) 3) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
@@ -62,7 +62,7 @@ theorem sglang_token_same_map :
       (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add 36 (
+        Nat.add 48 (
         Nat.add (Nat.mul (Nat.add 1 t) 6) (
         Nat.add (Nat.mul h 3) (
         Nat.add (Nat.mul d 1) (0)))))
@@ -98,7 +98,7 @@ theorem sglang_page64_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/sglang-page64:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem sglang_page64_same_map :
-    SameMap (declared (sglang_page64.tensors 5 2 3))
+    SameMap (declared (sglang_page64.tensors 7 2 3))
       sglang_page64.layout :=
   same_map
     (f := fun n =>
@@ -149,37 +149,37 @@ theorem hicache_layer_first_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/hicache-layer-first:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hicache_layer_first_same_map :
-    SameMap (declared (hicache_layer_first.tensors 5 2 3))
+    SameMap (declared (hicache_layer_first.tensors 7 4 5))
       hicache_layer_first.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 t) 5) 30) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 5) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 t) 7) 140) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 7) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 t) 5)) 30) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 5) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 t) 7)) 140) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 7) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div t 5) 30) (
-        Nat.add (Nat.mul (Nat.mod t 5) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.div t 7) 140) (
+        Nat.add (Nat.mul (Nat.mod t 7) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 30) (
-        Nat.add (Nat.mul (Nat.mod t 5) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 7)) 140) (
+        Nat.add (Nat.mul (Nat.mod t 7) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- engines/hicache-layer-first: all layers as declared. -/
@@ -222,7 +222,7 @@ theorem hicache_page_first_direct_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/hicache-page-first-direct:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hicache_page_first_direct_same_map :
-    SameMap (declared (hicache_page_first_direct.tensors 133 2 3))
+    SameMap (declared (hicache_page_first_direct.tensors 135 2 3))
       hicache_page_first_direct.layout :=
   same_map
     (f := fun n =>
@@ -299,7 +299,7 @@ theorem hicache_page_head_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/hicache-page-head:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hicache_page_head_same_map :
-    SameMap (declared (hicache_page_head.tensors 133 2 3))
+    SameMap (declared (hicache_page_head.tensors 135 2 3))
       hicache_page_head.layout :=
   same_map
     (f := fun n =>
@@ -376,37 +376,37 @@ theorem hicache_page_first_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/hicache-page-first:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hicache_page_first_same_map :
-    SameMap (declared (hicache_page_first.tensors 5 2 3))
+    SameMap (declared (hicache_page_first.tensors 7 4 5))
       hicache_page_first.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 t) 5) 30) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 5) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 t) 7) 140) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 7) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 t) 5)) 30) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 5) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 t) 7)) 140) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 t) 7) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div t 5) 30) (
-        Nat.add (Nat.mul (Nat.mod t 5) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.div t 7) 140) (
+        Nat.add (Nat.mul (Nat.mod t 7) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 5)) 30) (
-        Nat.add (Nat.mul (Nat.mod t 5) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div t 7)) 140) (
+        Nat.add (Nat.mul (Nat.mod t 7) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0)))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- engines/hicache-page-first: all layers as declared. -/
@@ -445,7 +445,7 @@ theorem sglang_mla_every_geometry (tokens latent_dim rope_dim : Nat) :
 /-- engines/sglang-mla:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem sglang_mla_same_map :
-    SameMap (declared (sglang_mla.tensors 5 3 2))
+    SameMap (declared (sglang_mla.tensors 7 3 2))
       sglang_mla.layout :=
   same_map
     (f := fun n =>
@@ -488,7 +488,7 @@ theorem hicache_mla_layer_first_every_geometry (tokens latent_dim rope_dim : Nat
 /-- engines/hicache-mla-layer-first:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hicache_mla_layer_first_same_map :
-    SameMap (declared (hicache_mla_layer_first.tensors 5 3 2))
+    SameMap (declared (hicache_mla_layer_first.tensors 7 3 2))
       hicache_mla_layer_first.layout :=
   same_map
     (f := fun n =>
@@ -545,7 +545,7 @@ theorem hicache_mla_page_first_direct_every_geometry (tokens latent_dim rope_dim
 /-- engines/hicache-mla-page-first-direct:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem hicache_mla_page_first_direct_same_map :
-    SameMap (declared (hicache_mla_page_first_direct.tensors 133 3 2))
+    SameMap (declared (hicache_mla_page_first_direct.tensors 135 3 2))
       hicache_mla_page_first_direct.layout :=
   same_map
     (f := fun n =>

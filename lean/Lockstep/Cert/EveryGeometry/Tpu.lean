@@ -29,7 +29,7 @@ theorem tpu_ragged_v3_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/tpu-ragged-v3:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem tpu_ragged_v3_same_map :
-    SameMap (declared (tpu_ragged_v3.tensors 69 2 3))
+    SameMap (declared (tpu_ragged_v3.tensors 71 2 3))
       tpu_ragged_v3.layout :=
   same_map
     (f := fun n =>

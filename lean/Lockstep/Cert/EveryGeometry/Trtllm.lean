@@ -29,7 +29,7 @@ theorem trtllm_pool_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/trtllm-pool:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem trtllm_pool_same_map :
-    SameMap (declared (trtllm_pool.tensors 69 2 3))
+    SameMap (declared (trtllm_pool.tensors 71 2 3))
       trtllm_pool.layout :=
   same_map
     (f := fun n =>
@@ -102,7 +102,7 @@ theorem trtllm_mla_every_geometry (tokens latent_dim rope_dim : Nat) :
 /-- engines/trtllm-mla:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem trtllm_mla_same_map :
-    SameMap (declared (trtllm_mla.tensors 69 3 2))
+    SameMap (declared (trtllm_mla.tensors 71 3 2))
       trtllm_mla.layout :=
   same_map
     (f := fun n =>

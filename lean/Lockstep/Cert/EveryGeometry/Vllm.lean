@@ -29,41 +29,41 @@ theorem vllm_0_22_hnd_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-0.22-hnd:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_0_22_hnd_same_map :
-    SameMap (declared (vllm_0_22_hnd.tensors 37 2 3))
+    SameMap (declared (vllm_0_22_hnd.tensors 39 4 5))
       vllm_0_22_hnd.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 288) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 96) (
-        Nat.add (Nat.mul (Nat.add 0 h) 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 960) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 320) (
+        Nat.add (Nat.mul (Nat.add 0 h) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 288) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 96) (
-        Nat.add (Nat.mul (Nat.add 0 h) 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 960) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 320) (
+        Nat.add (Nat.mul (Nat.add 0 h) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 288) (
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
-        Nat.add (Nat.mul h 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 960) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 320) (
+        Nat.add (Nat.mul h 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 288) (
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 96) (
-        Nat.add (Nat.mul h 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 960) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 320) (
+        Nat.add (Nat.mul h 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- engines/vllm-0.23-hnd: one layer as declared. -/
@@ -86,41 +86,41 @@ theorem vllm_0_23_hnd_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-0.23-hnd:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_0_23_hnd_same_map :
-    SameMap (declared (vllm_0_23_hnd.tensors 37 2 3))
+    SameMap (declared (vllm_0_23_hnd.tensors 39 4 5))
       vllm_0_23_hnd.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 96) (
-        Nat.add (Nat.mul (Nat.add 0 h) 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 640) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 320) (
+        Nat.add (Nat.mul (Nat.add 0 h) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 96) (
-        Nat.add (Nat.mul (Nat.add 0 h) 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 640) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 320) (
+        Nat.add (Nat.mul (Nat.add 0 h) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
-        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (
-        Nat.add (Nat.mul h 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 640) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 320) (
+        Nat.add (Nat.mul h 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (
-        Nat.add (Nat.mul h 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 640) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 320) (
+        Nat.add (Nat.mul h 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- engines/vllm-lbnhc: one layer as declared. -/
@@ -141,7 +141,7 @@ theorem vllm_lbnhc_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-lbnhc:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_lbnhc_same_map :
-    SameMap (declared (vllm_lbnhc.tensors 37 2 3))
+    SameMap (declared (vllm_lbnhc.tensors 39 2 3))
       vllm_lbnhc.layout :=
   same_map
     (f := fun n =>
@@ -208,7 +208,7 @@ theorem vllm_lbhnc_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-lbhnc:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_lbhnc_same_map :
-    SameMap (declared (vllm_lbhnc.tensors 37 2 3))
+    SameMap (declared (vllm_lbhnc.tensors 39 2 3))
       vllm_lbhnc.layout :=
   same_map
     (f := fun n =>
@@ -275,7 +275,7 @@ theorem vllm_lhbnc_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-lhbnc:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_lhbnc_same_map :
-    SameMap (declared (vllm_lhbnc.tensors 37 2 3))
+    SameMap (declared (vllm_lhbnc.tensors 39 2 3))
       vllm_lhbnc.layout :=
   same_map
     (f := fun n =>
@@ -344,41 +344,41 @@ theorem vllm_cross_layer_hnd_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-cross-layer-hnd:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_cross_layer_hnd_same_map :
-    SameMap (declared (vllm_cross_layer_hnd.tensors 37 2 3))
+    SameMap (declared (vllm_cross_layer_hnd.tensors 39 4 5))
       vllm_cross_layer_hnd.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
-        Nat.add (Nat.mul (Nat.add 0 h) 96) (
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 640) (
+        Nat.add (Nat.mul (Nat.add 0 h) 160) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
-        Nat.add (Nat.mul (Nat.add 0 h) 96) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 640) (
+        Nat.add (Nat.mul (Nat.add 0 h) 160) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
-        Nat.add (Nat.mul h 96) (
-        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 640) (
+        Nat.add (Nat.mul h 160) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
-        Nat.add (Nat.mul h 96) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 48) (
-        Nat.add (Nat.mul (Nat.mod t 16) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 640) (
+        Nat.add (Nat.mul h 160) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 80) (
+        Nat.add (Nat.mul (Nat.mod t 16) 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- engines/vllm-cross-layer-hnd: all layers as declared. -/
@@ -431,7 +431,7 @@ theorem vllm_paged_x_engines_every_geometry (tokens heads head_dim : Nat)
 /-- engines/vllm-paged-x:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_paged_x_engines_same_map :
-    SameMap (declared (vllm_paged_x_engines.tensors 37 2 16))
+    SameMap (declared (vllm_paged_x_engines.tensors 39 2 16))
       vllm_paged_x_engines.layout :=
   same_map
     (f := fun n =>
@@ -489,7 +489,7 @@ theorem vllm_tp2_every_geometry (tokens heads head_dim : Nat)
 /-- engines/vllm-tp2:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_tp2_same_map :
-    SameMap (declared (vllm_tp2.tensors 37 4 3))
+    SameMap (declared (vllm_tp2.tensors 39 4 3))
       vllm_tp2.layout :=
   same_map
     (f := fun n =>
@@ -553,7 +553,7 @@ theorem vllm_tp8_replicated_every_geometry (tokens heads head_dim : Nat)
 /-- engines/vllm-tp8-replicated:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_tp8_replicated_same_map :
-    SameMap (declared (vllm_tp8_replicated.tensors 37 2 3))
+    SameMap (declared (vllm_tp8_replicated.tensors 39 2 3))
       vllm_tp8_replicated.layout :=
   same_map
     (f := fun n =>
@@ -610,7 +610,7 @@ theorem vllm_mla_every_geometry (tokens latent_dim rope_dim : Nat) :
 /-- engines/vllm-mla:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_mla_same_map :
-    SameMap (declared (vllm_mla.tensors 37 3 2))
+    SameMap (declared (vllm_mla.tensors 39 3 2))
       vllm_mla.layout :=
   same_map
     (f := fun n =>
@@ -657,7 +657,7 @@ theorem vllm_blnhc_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-blnhc:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_blnhc_same_map :
-    SameMap (declared (vllm_blnhc.tensors 37 2 3))
+    SameMap (declared (vllm_blnhc.tensors 39 2 3))
       vllm_blnhc.layout :=
   same_map
     (f := fun n =>
@@ -724,7 +724,7 @@ theorem vllm_bhlnc_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-bhlnc:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_bhlnc_same_map :
-    SameMap (declared (vllm_bhlnc.tensors 37 2 3))
+    SameMap (declared (vllm_bhlnc.tensors 39 2 3))
       vllm_bhlnc.layout :=
   same_map
     (f := fun n =>
@@ -793,41 +793,41 @@ theorem vllm_cross_layer_nhd_every_geometry (tokens heads head_dim : Nat) :
 /-- engines/vllm-cross-layer-nhd:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_cross_layer_nhd_same_map :
-    SameMap (declared (vllm_cross_layer_nhd.tensors 37 2 3))
+    SameMap (declared (vllm_cross_layer_nhd.tensors 39 4 5))
       vllm_cross_layer_nhd.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 640) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul (Nat.add 0 h) 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 640) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul (Nat.add 0 h) 5) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
-        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 640) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 96) (
-        Nat.add (Nat.mul (Nat.mod t 16) 6) (
-        Nat.add (Nat.mul h 3) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 640) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 320) (
+        Nat.add (Nat.mul (Nat.mod t 16) 20) (
+        Nat.add (Nat.mul h 5) (
         Nat.add (Nat.mul d 1) (0))))))
-      (Nat.div n 6) (Nat.div (Nat.mod n 6) 3) (Nat.div (Nat.mod (Nat.mod n 6) 3) 1))
+      (Nat.div n 20) (Nat.div (Nat.mod n 20) 5) (Nat.div (Nat.mod (Nat.mod n 20) 5) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- engines/vllm-cross-layer-nhd: all layers as declared. -/
@@ -866,7 +866,7 @@ theorem vllm_mla_tp2_every_geometry (tokens latent_dim rope_dim : Nat) :
 /-- engines/vllm-mla-tp2:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_mla_tp2_same_map :
-    SameMap (declared (vllm_mla_tp2.tensors 37 3 2))
+    SameMap (declared (vllm_mla_tp2.tensors 39 3 2))
       vllm_mla_tp2.layout :=
   same_map
     (f := fun n =>
