@@ -211,4 +211,38 @@ theorem stacking_coordinates {plan : AxisPlan} {plans : List AxisPlan} {more c :
   refine (each 1).trans ?_
   rw [add_comm]
 
+/-- The slots of the components before component `c`. -/
+def slotsBefore : List Nat → Nat → Nat
+  | [], _ => 0
+  | _ :: _, .zero => 0
+  | width :: widths, .succ c => width + slotsBefore widths c
+
+/-- The first of the joined components has its own coordinates. -/
+theorem joining_coordinates_first {plans : List AxisPlan} {rest : List Nat} {width : Nat}
+    {widths exchanged i : List Nat} (within : InBounds (planned (width :: rest) plans) i) :
+    (joining plans rest width widths exchanged).coordinates ⟨0, i⟩ = ⟨0, digits plans i⟩ :=
+  congrArg (Prod.mk 0) (plans_index within)
+
+/-- A further one stands behind the slots of those before it, along D [LAY-11]. -/
+theorem joining_coordinates {plans : List AxisPlan} {rest : List Nat} {width own c : Nat}
+    {widths exchanged i : List Nat} (below : c < length widths)
+    (within : InBounds (planned (own :: rest) plans) i) :
+    (joining plans rest width widths exchanged).coordinates ⟨c + 1, i⟩ =
+      ⟨0, addAt (width + slotsBefore widths c) (length (opened [] plans)) (digits plans i)⟩ := by
+  show gathered (length (opened [] plans)) width (records plans rest widths) ⟨c, i⟩ = _
+  clear exchanged
+  induction widths generalizing width c with
+  | nil => exact (not_succ_le_zero c below).elim
+  | cons w widths ih =>
+    match c, below with
+    | .zero, _ =>
+      show (⟨0, addAt width (length (opened [] plans))
+        (Program.index (plansProgram plans) i)⟩ : Element) = _
+      rw [plans_index within]
+      rfl
+    | .succ c, below =>
+      have k := ih (width := width + w) (le_of_succ_le_succ below)
+      rw [add_assoc] at k
+      exact k
+
 end ExactTransform
