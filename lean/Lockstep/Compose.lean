@@ -26,6 +26,7 @@ def andThen {α : Type u} {β : Type v} (o : Option α) (f : α → Option β) :
 /-- `o` where the condition holds, nothing elsewhere. -/
 def guardSome {α : Type u} (c : Bool) (o : Option α) : Option α := cond c o none
 
+/-- Values are equal when they are so as optional ones. -/
 theorem some_inj {α : Type u} {a b : α} (h : some a = some b) : a = b := by injection h
 
 /-- What is mapped to a value is a value. -/
@@ -152,20 +153,6 @@ theorem Placement.image {α : Type u} {β : Type v} {va : α → Prop} {vb : β 
     {g : β → Option α} (p : Placement va vb f g) {b : β} (hb : vb b) :
     (∃ a, va a ∧ f a = b) ↔ ∃ a, g b = some a :=
   ⟨fun ⟨a, ha, e⟩ => ⟨a, e ▸ p.left a ha⟩, fun ⟨a, e⟩ => ⟨a, p.source b a hb e, p.right b a hb e⟩⟩
-
-/-- What holds the same elements under both names can be read under either. -/
-theorem Placement.change {α : Type u} {β : Type v} {va : α → Prop} {vb : β → Prop} {f f' : α → β}
-    {g g' : β → Option α} (p : Placement va vb f g) (hf : ∀ a, va a → f' a = f a)
-    (hg : ∀ b, vb b → g' b = g b) : Placement va vb f' g' where
-  bounds := fun a h => hf a h ▸ p.bounds a h
-  left := fun a h => by
-    rw [hf a h, hg _ (p.bounds a h)]
-    exact p.left a h
-  source := fun b a h e => p.source b a h (hg b h ▸ e)
-  right := fun b a h e => by
-    have e' : g b = some a := hg b h ▸ e
-    rw [hf a (p.source b a h e')]
-    exact p.right b a h e'
 
 /-! ### conversion between two placements of the same elements -/
 

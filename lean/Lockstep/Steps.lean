@@ -289,11 +289,4 @@ def Layout.index (layout : Layout) (n : Nat) : Option Nat :=
 def Layout.unindex (layout : Layout) (n : Nat) : Option Nat :=
   mapSome (place layout.canonical) (layout.back n)
 
-/-! ### steps that are made of others -/
-
-/-- Arrays `a` and `a + 1`, whose first axes have extents `n` and `m`, get a new first axis along
-which they are stacked. -/
-def stack (a n m : Nat) : List Step :=
-  .on a 0 (.split 1 n) :: .on (succ a) 0 (.split 1 m) :: .join a 0 1 1 :: []
-
 end ExactTransform
