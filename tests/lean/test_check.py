@@ -11,6 +11,7 @@ import pytest
 
 from lockstep.errors import LockstepError
 from lockstep.lean import build, check, object_records, source_gate, source_text
+from lockstep.lean.object_records import Built
 
 if TYPE_CHECKING:
     from .conftest import Tree
@@ -72,6 +73,24 @@ def test_a_tree_is_checked_from_words_to_theorems(built: Tree, tmp_path: Path) -
     with pytest.raises(LockstepError, match=r"LEAN_SOURCE_REFUSED .*\n.*no import Lockstep\.Foil"):
         check.check(source=tree.source, output=tmp_path / "untouched")
     assert not (tmp_path / "untouched").exists()
+
+
+def test_sources_that_change_meanwhile_are_not_checked(
+    built: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the gate read must be what was built."""
+    tree = type(built)(tmp_path / "source", tmp_path / "output")
+    tree.write("Lockstep", "prelude\nimport Lockstep.Foil\n")
+    tree.write("Lockstep.Foil", "prelude\n")
+    monkeypatch.setattr(check.syntax_stubs, "check", lambda source, library: None)
+
+    def change(**_: object) -> list[Built]:
+        tree.write("Lockstep.Foil", "prelude\naxiom wrong : False\n")
+        return []
+
+    monkeypatch.setattr(build, "build", change)
+    with pytest.raises(LockstepError, match=r"LEAN_BUILD_FAILED .*changed while"):
+        check.check(source=tree.source, output=tree.output)
 
 
 THEOREMS: list[dict[str, Any]] = [

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lockstep.errors import LockstepError
-from lockstep.lean import toolchain
+from lockstep.lean import build, toolchain
 
 # One process builds what the tests of this folder share.
 pytestmark = pytest.mark.xdist_group("lean")
@@ -80,23 +80,67 @@ def test_another_wheel_is_refused(
         toolchain.wheel()
 
 
-def fake(folder: Path, version: str) -> Path:
-    """An official toolchain's folder, whose `lean` says another version."""
-    for name in ("lake", "lean"):
-        (folder / name).write_text(f"#!/bin/sh\necho '{version}'\n", "utf-8")
-        (folder / name).chmod(stat.S_IRWXU)
+SAID = f"Lean (version 4.35.0, x86_64-unknown-linux-gnu, commit {toolchain.COMMIT}, Release)"
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is searched for programs before all others."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return folder
 
 
-def test_lake_of_another_version_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def program(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n", "utf-8")
+    path.chmod(stat.S_IRWXU)
+
+
+def test_lake_of_another_version_is_refused(path: Path) -> None:
     """A toolchain on the path is not passed over for the wheel: it is the one that was asked."""
-    said = f"Lean (version 4.34.0, x86_64-unknown-linux-gnu, commit {'a' * 40}, Release)"
-    path = f"{fake(tmp_path, said)}{os.pathsep}{os.environ['PATH']}"
-    monkeypatch.setenv("PATH", path)
+    program(path / "lake", "exit 0")
+    program(path / "lean", f"echo '{SAID.replace('4.35.0', '4.34.0')}'")
     with pytest.raises(LockstepError, match=r"LEAN_TOOLCHAIN at .*lean: .*got Lean \(version 4.34"):
         toolchain.find()
+    (path / "lean").unlink()
+    with pytest.raises(LockstepError, match=r"LEAN_TOOLCHAIN at .*lean: .*No such file"):
+        toolchain.find()
+
+
+@pytest.fixture
+def official(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with an official toolchain, whose programs only note what they are told."""
+    library = tmp_path / "lib" / "lean" / "libleanshared.so"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(b"library")
+    program(path / "lean", f'[ "$1" = --version ] && echo "{SAID}" || echo "{tmp_path}"')
+    root = tmp_path / "checkout"
+    (root / "lean").mkdir(parents=True)
+    (root / "lean" / "A.lean").write_text("prelude\n", "utf-8")
+    (root / "lean-toolchain").write_text("leanprover/lean4:v4.35.0\n", "utf-8")
+    monkeypatch.setattr(toolchain, "root", lambda: root)
+    return root
+
+
+def test_lake_builds_where_it_is_on_the_path(official: Path, path: Path) -> None:
+    stale = official / ".lake/build/lib/lean/Stale.olean"
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(b"")
+    makes = "mkdir -p .lake/build/lib/lean; printf olean > .lake/build/lib/lean/A.olean"
+    program(path / "lake", f'echo "$@" > told; {makes}')
+    (built,) = build.build()
+    assert (built.name, built.seconds) == ("A", None)
+    assert built.sha256 == hashlib.sha256(b"olean").hexdigest()
+    assert (official / "told").read_text("utf-8") == "build\n"
+    assert not stale.exists()
+    assert toolchain.find().library_sha256 == hashlib.sha256(b"library").hexdigest()
+
+
+def test_what_lake_refuses_is_told(official: Path, path: Path) -> None:
+    program(path / "lake", "echo 'error: A.lean:1:0: no'; exit 1")
+    with pytest.raises(LockstepError, match=r"LEAN_BUILD_FAILED at lake build: .*\n.*A\.lean:1:0"):
+        build.build()
 
 
 def host(library: str, *arguments: str) -> subprocess.CompletedProcess[str]:
