@@ -142,3 +142,11 @@ class Backend(Protocol):
     def environment(self) -> dict[str, str]:
         """Tell what computes, read back from this process: versions, device, sources' digests."""
         ...
+
+    def binding(self) -> dict[str, str]:
+        """Tell the part of `environment` that the bits depend on [KERN-22].
+
+        For `host` its sources and NumPy's version, on any CPU; for the others all of it. Golden
+        digests and replays compare under an equal binding alone.
+        """
+        ...

@@ -1,0 +1,155 @@
+"""The backend `host`: the kernels of spec/kernels.md in NumPy, the same bits on every CPU."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lockstep.engine import host
+from lockstep.engine.backend import Array, Integers
+from lockstep.engine.backends import inputs, machine
+from lockstep.engine.host.attention import attention
+from lockstep.engine.host.draw import draw, weights
+from lockstep.engine.host.log_softmax import log_softmax
+from lockstep.engine.host.matmul import matmul, pack
+from lockstep.engine.host.rms_norm import rms_norm
+from lockstep.engine.host.rope import rope
+from lockstep.engine.host.swiglu import swiglu
+
+
+class HostBackend:
+    """All rules, row independence among them, by construction.
+
+    NumPy's floating-point warnings are off: infinities and not-a-numbers are results here, as in
+    [KERN-1], and they show in the logits.
+
+    Args:
+        dtype: compute dtype, `float32` or `float16`.
+
+    Raises:
+        LockstepError: KERNEL_INPUT for another dtype.
+    """
+
+    name = "host"
+    invariant = True
+
+    def __init__(self, dtype: str = "float32") -> None:
+        inputs.check_dtype(dtype, ("float32", "float16"))
+        self.dtype = dtype
+        self._type = np.dtype(dtype)
+
+    def array(self, values: NDArray[Any]) -> Array:
+        """Take a NumPy array as it is."""
+        return values
+
+    def weight(self, values: NDArray[Any]) -> Array:
+        """Lay a projection [N, K] out as [K, N] in float32, which holds float16 exactly."""
+        return pack(values)
+
+    def numpy(self, values: Array) -> NDArray[Any]:
+        """Give the array itself."""
+        result: NDArray[Any] = values
+        return result
+
+    def embed(self, table: Array, tokens: Integers) -> Array:
+        """Select rows of the embedding [KERN-8]."""
+        inputs.check_tokens(table.shape, tokens)
+        return self._round(_widen(table[tokens]))
+
+    def matmul(self, x: Array, w: Array) -> Array:
+        """Multiply with a projection [KERN-9]."""
+        return self._round(self.logits(x, w))
+
+    def logits(self, x: Array, w: Array) -> Array:
+        """Multiply with a projection, unrounded [KERN-9]."""
+        inputs.check_matmul(x.shape, w.shape[::-1])
+        with np.errstate(all="ignore"):
+            return matmul(_widen(x), w)
+
+    def rms_norm(self, x: Array, weight: Array, eps: float) -> Array:
+        """Normalise rows [KERN-10]."""
+        inputs.check_rms_norm(x.shape, weight.shape)
+        with np.errstate(all="ignore"):
+            return self._round(rms_norm(_widen(x), _widen(weight), eps))
+
+    def rope(self, x: Array, cos: Array, sin: Array) -> Array:
+        """Rotate halves of heads [KERN-11]."""
+        inputs.check_rope(x.shape, cos.shape, sin.shape)
+        with np.errstate(all="ignore"):
+            return self._round(rope(_widen(x), cos, sin))
+
+    def swiglu(self, gate: Array, up: Array) -> Array:
+        """Gate the feed-forward layer [KERN-13]."""
+        inputs.check_same(gate.shape, up.shape, "/swiglu")
+        with np.errstate(all="ignore"):
+            return self._round(swiglu(_widen(gate), _widen(up)))
+
+    def add(self, x: Array, y: Array) -> Array:
+        """Add residuals [KERN-8]."""
+        inputs.check_same(x.shape, y.shape, "/add")
+        with np.errstate(all="ignore"):
+            return self._round(_widen(x) + _widen(y))
+
+    def new_cache(self, blocks: int, block_size: int, kv_heads: int, head_dim: int) -> Array:
+        """Make a cache that holds not-a-numbers [KERN-21]."""
+        return np.full((blocks, block_size, kv_heads, head_dim), np.nan, dtype=self._type)
+
+    def write(self, cache: Array, rows: Array, slots: Integers) -> None:
+        """Write rows at distinct slots, in place [KERN-21]."""
+        inputs.check_write(cache.shape, rows.shape, slots)
+        cache.reshape(-1, *cache.shape[2:])[slots] = rows
+
+    def attention(
+        self,
+        q: Array,
+        keys: Array,
+        values: Array,
+        tables: Integers,
+        lengths: Integers,
+        scale: float,
+    ) -> Array:
+        """Attend over splits of positions [KERN-14 to 17]."""
+        inputs.check_attention(q.shape, keys.shape, values.shape, tables, lengths)
+        with np.errstate(all="ignore"):
+            return self._round(attention(_widen(q), keys, values, tables, lengths, scale))
+
+    def log_softmax(self, logits: Array) -> Array:
+        """Give log-probabilities [KERN-18]."""
+        with np.errstate(all="ignore"):
+            return log_softmax(logits)
+
+    def weights(self, logits: Array, temperatures: Sequence[float]) -> Array:
+        """Give integer weights [KERN-19]."""
+        inputs.check_weights(logits, temperatures)
+        with np.errstate(all="ignore"):
+            return weights(logits, temperatures)
+
+    def draw(self, weights: Array, points: Integers) -> NDArray[np.int64]:
+        """Draw by a point in the cumulative weights [KERN-20]."""
+        inputs.check_draw(weights, points)
+        return draw(weights, points.astype(np.uint64))
+
+    def environment(self) -> dict[str, str]:
+        """Tell NumPy's version and levels, the BLAS that is loaded, and the kernels' digest."""
+        return {**self.binding(), **machine.describe()}
+
+    def binding(self) -> dict[str, str]:
+        """Tell what the bits depend on: the kernels' sources and NumPy's version [KERN-22]."""
+        return {
+            "backend": self.name,
+            "dtype": self.dtype,
+            "numpy": np.__version__,
+            "kernels_sha256": machine.sources_digest(host.__name__, "lockstep.engine.rope_tables"),
+        }
+
+    def _round(self, values: NDArray[np.float32]) -> Array:
+        """Round to the compute dtype, once [KERN-3]."""
+        with np.errstate(all="ignore"):
+            return values.astype(self._type, copy=False)
+
+
+def _widen(values: Array) -> NDArray[np.float32]:
+    """Widen to float32, exactly [KERN-3]."""
+    result: NDArray[np.float32] = values.astype(np.float32, copy=False)
+    return result
