@@ -5,9 +5,8 @@ import re
 from lockstep.errors import LockstepError
 from lockstep.layouts.declaration import Layout
 from lockstep.layouts.geometry import Geometry
-from lockstep.layouts.index_map import canonical_to_native, native_to_canonical
 from lockstep.layouts.realise import Realised, realise
-from lockstep.lean import packed_tables
+from lockstep.lean import emitted_tables, packed_tables
 from lockstep.lean.layout_terms import LeanLayout, lean_layout
 
 FOLDER = "Lockstep/Cert"
@@ -73,8 +72,8 @@ def certificate(name: str, about: str, realised: Realised) -> str:
         realised: the layout, whose maps are tabulated as `lockstep.layouts` emits them.
     """
     layout = lean_layout(realised)
-    forward = canonical_to_native(realised, 0, realised.canonical_elements).reshape(-1).tolist()
-    inverse = native_to_canonical(realised, 0, realised.positions).tolist()
+    forward = emitted_tables.forward(realised).reshape(-1).tolist()
+    inverse = emitted_tables.inverse(realised).tolist()
     return f"""
 namespace {name}
 {layout_definition("layout", layout)}

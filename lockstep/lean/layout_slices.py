@@ -14,6 +14,8 @@ _SMALL_BLOCK = 16
 """Tokens of a block up to which extents differ from one another."""
 _HEADS, _HEAD_DIM = 4, 5
 _FEW_HEADS, _SHORT_HEAD_DIM = 2, 3
+_HEADS_OF_A_RANK = 3
+"""Of a rank among two, so that ranks and their heads differ."""
 _LATENT_DIM, _ROPE_DIM = 3, 2
 _VECTORS = 2
 """Vectors of a head dimension that is split."""
@@ -33,7 +35,7 @@ def slice_geometry(layout: Layout) -> Geometry:
     return Geometry(
         tokens=_FULL_BLOCKS * layout.block + _TOKENS,
         layers=_LAYERS,
-        kv_heads=layout.kv_heads or _heads(layout, _HEADS if small else _FEW_HEADS),
+        kv_heads=layout.kv_heads or _heads(layout) or (_HEADS if small else _FEW_HEADS),
         head_dim=_VECTORS * vector or (_HEAD_DIM if small else _SHORT_HEAD_DIM),
         latent_dim=(_VECTORS * vector or _LATENT_DIM) if latent else 0,
         rope_dim=(_VECTORS * vector or _ROPE_DIM) if latent else 0,
@@ -41,10 +43,10 @@ def slice_geometry(layout: Layout) -> Geometry:
     )
 
 
-def _heads(layout: Layout, wanted: int) -> int:
-    """Choose heads of which a rank holds as many as wanted, or that each have copies."""
+def _heads(layout: Layout) -> int:
+    """Choose heads that ranks share or copy, 0 where they do neither."""
     if layout.rank_axis == "sharded":
-        return wanted * layout.ranks
+        return _HEADS_OF_A_RANK * layout.ranks
     if layout.rank_axis == "replicated":
         return next((n for n in range(2, layout.ranks) if layout.ranks % n == 0), 1)
-    return wanted
+    return 0

@@ -17,6 +17,7 @@ import pytest
 
 from lockstep import spec
 from lockstep.errors import LockstepError
+from lockstep.layouts import index_map
 from lockstep.layouts import steps as layout_steps
 from lockstep.layouts.declaration import Layout
 from lockstep.layouts.geometry import Geometry
@@ -26,6 +27,7 @@ from lockstep.layouts.sets import load_set
 from lockstep.lean import (
     build,
     certificate_text,
+    emitted_tables,
     layout_terms,
     packed_tables,
     position_certificates,
@@ -202,6 +204,20 @@ def test_tables_of_different_maps_differ() -> None:
         assert len(names) == 1 or any(names <= group for group in SHARED_MAPS), names
 
 
+def test_tables_are_taken_in_ranges_of_several_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+    emit = index_map.native_to_canonical
+
+    def noted(realised: Realised, start: int, stop: int) -> Any:
+        asked.append((start, stop))
+        return emit(realised, start, stop)
+
+    monkeypatch.setattr(index_map, "native_to_canonical", noted)
+    emitted_tables.inverse(sliced("exllamav3_fp16"))
+    assert [stop for _, stop in asked[:-1]] == [start for start, _ in asked[1:]]
+    assert len({stop - start for start, stop in asked}) > 3
+
+
 # Tables as text.
 
 
@@ -280,8 +296,8 @@ def test_a_certificate_builds(checker: Tree, name: str) -> None:
 def exchanged(emit: Callable[..., Any], first: int, second: int) -> Callable[..., Any]:
     """What a map emits, two entries exchanged."""
 
-    def emitted(realised: Realised, start: int, stop: int) -> Any:
-        table = emit(realised, start, stop)
+    def emitted(realised: Realised) -> Any:
+        table = emit(realised)
         table[[first, second]] = table[[second, first]]
         return table
 
@@ -299,12 +315,12 @@ FALSE = "is false"
 
 
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("emit", ["canonical_to_native", "native_to_canonical"])
+@pytest.mark.parametrize("emit", ["forward", "inverse"])
 def test_a_wrong_entry_is_refused(
     checker: Tree, name: str, emit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = exchanged(getattr(certificate_text, emit), 7, 11)
-    monkeypatch.setattr(certificate_text, emit, wrong)
+    wrong = exchanged(getattr(emitted_tables, emit), 7, 11)
+    monkeypatch.setattr(emitted_tables, emit, wrong)
     refused(checker, name, FALSE)
 
 
@@ -314,38 +330,38 @@ def test_tables_that_agree_on_a_wrong_map_are_refused(
 ) -> None:
     """Forward and inverse undo each other, but the steps give another map."""
 
-    def inverted(realised: Realised, start: int, stop: int) -> Any:
-        table = np.full(stop - start, -1, dtype=np.int64)
-        rows = wrong(realised, 0, realised.canonical_elements)
+    def inverted(realised: Realised) -> Any:
+        table = np.full(realised.positions, -1, dtype=np.int64)
+        rows = wrong(realised)
         for copy in range(realised.replicas):
             table[rows[:, copy]] = np.arange(realised.canonical_elements)
         return table
 
-    wrong = exchanged(canonical_to_native, 7, 11)
-    monkeypatch.setattr(certificate_text, "canonical_to_native", wrong)
-    monkeypatch.setattr(certificate_text, "native_to_canonical", inverted)
+    wrong = exchanged(emitted_tables.forward, 7, 11)
+    monkeypatch.setattr(emitted_tables, "forward", wrong)
+    monkeypatch.setattr(emitted_tables, "inverse", inverted)
     refused(checker, name, FALSE)
 
 
 def test_padding_that_is_called_an_element_is_refused(
     checker: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def filled(realised: Realised, start: int, stop: int) -> Any:
-        return np.maximum(native_to_canonical(realised, start, stop), 0)
-
-    monkeypatch.setattr(certificate_text, "native_to_canonical", filled)
+    emit = emitted_tables.inverse
+    monkeypatch.setattr(emitted_tables, "inverse", lambda realised: np.maximum(emit(realised), 0))
     refused(checker, "sglang_token", FALSE)
 
 
 def test_an_element_that_is_called_padding_is_refused(
     checker: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def emptied(realised: Realised, start: int, stop: int) -> Any:
-        table = native_to_canonical(realised, start, stop)
+    emit = emitted_tables.inverse
+
+    def emptied(realised: Realised) -> Any:
+        table = emit(realised)
         table[-1] = -1
         return table
 
-    monkeypatch.setattr(certificate_text, "native_to_canonical", emptied)
+    monkeypatch.setattr(emitted_tables, "inverse", emptied)
     refused(checker, "lmcache_kv_t2d", FALSE)
 
 
