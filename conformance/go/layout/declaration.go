@@ -52,15 +52,21 @@ func ReadGeometry(object, dtypes *lcj.Object) Geometry {
 	}
 }
 
-// Read reads a declaration that matches the schema.
+// Read reads a declaration with its source and citation that matches the schema.
 func Read(object *lcj.Object) Layout {
+	layout := ReadDeclaration(object)
 	source := object.Object("source")
+	layout.SourcePath, layout.SourceSha256 = source.Text("path"), source.Text("sha256")
+	layout.HasCommit = object.Object("citation").Member("commit") != nil
+	return layout
+}
+
+// ReadDeclaration reads a declaration alone that matches the schema.
+func ReadDeclaration(object *lcj.Object) Layout {
 	layout := Layout{
 		Name: object.Text("name"), Attention: object.Text("attention"),
 		KVHeads: object.Int("kv_heads"), Ranks: object.Int("ranks"), Block: object.Int("block"),
 		RankAxis: object.Text("rank_axis"), Quantisation: object.Text("quantisation"),
-		SourcePath: source.Text("path"), SourceSha256: source.Text("sha256"),
-		HasCommit:   object.Object("citation").Member("commit") != nil,
 		declaration: object,
 	}
 	for _, entry := range object.Objects("tensors") {

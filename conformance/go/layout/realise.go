@@ -121,6 +121,21 @@ func (l Layout) Realisable(g Geometry) bool {
 	return true
 }
 
+// Heads is the number of heads that rank axes share out ([LAY-10]).
+func (l Layout) Heads(g Geometry) int64 {
+	return l.heads(g)
+}
+
+// Replicas is [LAY-14]'s.
+func (l Layout) Replicas(g Geometry) int64 {
+	return l.replicas(g)
+}
+
+// Extent is the extent of a token of [LAY-7] in a realisable layout.
+func (l Layout) Extent(g Geometry, t Tensor, token string) int64 {
+	return l.extent(g, t, token)
+}
+
 // replicas is [LAY-14]'s.
 func (l Layout) replicas(g Geometry) int64 {
 	if l.RankAxis == "replicated" {

@@ -9,6 +9,7 @@ import (
 	"lockstep/conformance/go/lemmas"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/schema"
+	"lockstep/conformance/go/smt"
 	"lockstep/conformance/go/specification"
 	"lockstep/conformance/go/statement"
 	"lockstep/conformance/go/trust"
@@ -41,13 +42,20 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	smts, err := smt.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
 			hunt.PredicateType: {Schema: hunts.Schema, SpecDigest: hunts.SpecDigest},
 			lean.PredicateType: {Schema: leans.Schema, SpecDigest: leans.SpecDigest},
+			smt.PredicateType:  {Schema: smts.Schema, SpecDigest: smts.SpecDigest},
 		},
-		derivers: map[string]deriver{hunt.PredicateType: hunts, lean.PredicateType: leans},
+		derivers: map[string]deriver{
+			hunt.PredicateType: hunts, lean.PredicateType: leans, smt.PredicateType: smts,
+		},
 	}, nil
 }
 
