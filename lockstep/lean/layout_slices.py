@@ -14,8 +14,8 @@ _SMALL_BLOCK = 16
 """Tokens of a block up to which extents differ from one another."""
 _HEADS, _HEAD_DIM = 4, 5
 _FEW_HEADS, _SHORT_HEAD_DIM = 2, 3
-_HEADS_OF_A_RANK = 3
-"""Of a rank among two, so that ranks and their heads differ."""
+_HEADS_OF_A_RANK = 4
+"""So that a rank's heads are neither as many as ranks, blocks, components nor dimensions."""
 _LATENT_DIM, _ROPE_DIM = 3, 2
 _VECTORS = 2
 """Vectors of a head dimension that is split."""

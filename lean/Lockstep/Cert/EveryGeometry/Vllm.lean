@@ -489,45 +489,45 @@ theorem vllm_tp2_every_geometry (tokens heads head_dim : Nat)
 /-- engines/vllm-tp2:
 as declared it has the map of the steps that are emitted, at its certificate's slice. -/
 theorem vllm_tp2_same_map :
-    SameMap (declared (vllm_tp2.tensors 39 6 3))
+    SameMap (declared (vllm_tp2.tensors 39 8 3))
       vllm_tp2.layout :=
   same_map
     (f := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 0 (Nat.div h 3)) 864) (
-        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 432) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 144) (
-        Nat.add (Nat.mul (Nat.mod t 16) 9) (
-        Nat.add (Nat.mul (Nat.mod h 3) 3) (
+        Nat.add (Nat.mul (Nat.add 0 (Nat.div h 4)) 1152) (
+        Nat.add (Nat.mul (Nat.div (Nat.add 0 (Nat.div t 16)) 3) 576) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
+        Nat.add (Nat.mul (Nat.mod t 16) 12) (
+        Nat.add (Nat.mul (Nat.mod h 4) 3) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))))
-      (Nat.div n 18) (Nat.div (Nat.mod n 18) 3) (Nat.div (Nat.mod (Nat.mod n 18) 3) 1))
+      (Nat.div n 24) (Nat.div (Nat.mod n 24) 3) (Nat.div (Nat.mod (Nat.mod n 24) 3) 1))
     (g := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.add 0 (Nat.div h 3)) 864) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 432) (
-        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 144) (
-        Nat.add (Nat.mul (Nat.mod t 16) 9) (
-        Nat.add (Nat.mul (Nat.mod h 3) 3) (
+        Nat.add (Nat.mul (Nat.add 0 (Nat.div h 4)) 1152) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.add 0 (Nat.div t 16)) 3)) 576) (
+        Nat.add (Nat.mul (Nat.mod (Nat.add 0 (Nat.div t 16)) 3) 192) (
+        Nat.add (Nat.mul (Nat.mod t 16) 12) (
+        Nat.add (Nat.mul (Nat.mod h 4) 3) (
         Nat.add (Nat.mul (Nat.add 0 d) 1) (0)))))))
-      (Nat.div n 18) (Nat.div (Nat.mod n 18) 3) (Nat.div (Nat.mod (Nat.mod n 18) 3) 1))
+      (Nat.div n 24) (Nat.div (Nat.mod n 24) 3) (Nat.div (Nat.mod (Nat.mod n 24) 3) 1))
     (f' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div h 3) 864) (
-        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 432) (
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 144) (
-        Nat.add (Nat.mul (Nat.mod t 16) 9) (
-        Nat.add (Nat.mul (Nat.mod h 3) 3) (
+        Nat.add (Nat.mul (Nat.div h 4) 1152) (
+        Nat.add (Nat.mul (Nat.div (Nat.div t 16) 3) 576) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul (Nat.mod t 16) 12) (
+        Nat.add (Nat.mul (Nat.mod h 4) 3) (
         Nat.add (Nat.mul d 1) (0)))))))
-      (Nat.div n 18) (Nat.div (Nat.mod n 18) 3) (Nat.div (Nat.mod (Nat.mod n 18) 3) 1))
+      (Nat.div n 24) (Nat.div (Nat.mod n 24) 3) (Nat.div (Nat.mod (Nat.mod n 24) 3) 1))
     (g' := fun n =>
       (fun t h d =>
-        Nat.add (Nat.mul (Nat.div h 3) 864) (
-        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 432) (
-        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 144) (
-        Nat.add (Nat.mul (Nat.mod t 16) 9) (
-        Nat.add (Nat.mul (Nat.mod h 3) 3) (
+        Nat.add (Nat.mul (Nat.div h 4) 1152) (
+        Nat.add (Nat.mul (Nat.add 1 (Nat.div (Nat.div t 16) 3)) 576) (
+        Nat.add (Nat.mul (Nat.mod (Nat.div t 16) 3) 192) (
+        Nat.add (Nat.mul (Nat.mod t 16) 12) (
+        Nat.add (Nat.mul (Nat.mod h 4) 3) (
         Nat.add (Nat.mul d 1) (0)))))))
-      (Nat.div n 18) (Nat.div (Nat.mod n 18) 3) (Nat.div (Nat.mod (Nat.mod n 18) 3) 1))
+      (Nat.div n 24) (Nat.div (Nat.mod n 24) 3) (Nat.div (Nat.mod (Nat.mod n 24) 3) 1))
     rfl rfl rfl (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (fun _ => rfl) (by decide +kernel)
 
 /-- engines/vllm-tp8-replicated: one layer as declared. -/
