@@ -2,7 +2,7 @@
 
 1. Axioms are those of the foundation, by name; no other module declares one.
 2. Outside the foundation nothing is unsafe, opaque or partial.
-3. Each operation that the kernel computes by its name has a specification, proved without axioms.
+3. What the kernel computes with by name has a specification, proved without axioms.
 """
 
 from lockstep.errors import LockstepError
@@ -19,9 +19,10 @@ ACCELERATED = {
     **{f"Nat.{name}": "Nat.div_mod_spec" for name in ("div", "mod")},
     **{f"Nat.{name}": f"Nat.{name}_spec" for name in ("gcd", "pow", "land", "lor", "xor")},
     **{f"Nat.{name}": f"Nat.{name}_spec" for name in ("shiftLeft", "shiftRight")},
+    "Nat": "Nat.nat_spec",
 }
-"""Operations that the kernel of Lean 4.35 computes on literals by their names alone, each with the
-theorem that specifies it; the names are those in `reduce_nat` of its `type_checker.cpp`."""
+"""What the kernel of Lean 4.35 knows by name alone, each with the theorem that specifies it: the
+operations in `reduce_nat` of its `type_checker.cpp`, and the type of number literals."""
 COMPILED = frozenset({"Lean.reduceBool", "Lean.reduceNat"})
 """Names under which that kernel runs compiled code."""
 
@@ -71,8 +72,8 @@ def _specified(environment: Environment, axioms: Axioms, name: Name, specificati
             show(name),
             f"a theorem {show(specification)} about it, without axioms",
             "none",
-            "The kernel computes this operation by its name; prove in Lockstep.Accelerated that "
-            "the definition is that operation.",
+            "The kernel computes with this by its name; prove in Lockstep.Accelerated that the "
+            "definition is what the kernel takes it for.",
         )
 
 

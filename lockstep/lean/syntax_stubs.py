@@ -156,7 +156,7 @@ def _shown(rules: dict[tuple[str, str], list[str]]) -> Iterator[str]:
 def _auxiliary(symbols: frozenset[str]) -> dict[tuple[str, str], list[str]]:
     """Give the names of macros and printers by role and by what each is for."""
     found: dict[tuple[str, str], list[str]] = {}
-    for symbol in sorted(symbols):
+    for symbol in sorted(symbol for symbol in symbols if "__aux__Init__" in symbol):
         if match := AUXILIARY.fullmatch(symbol):
             kind = _unescaped(match["kind"])
             last = (

@@ -117,11 +117,7 @@ def test_the_right_addition_meets_its_specification(tree: Tree) -> None:
         ),
         ("Foundation.Core", "  | .zero, .succ _ => false\n", "  | .zero, .succ _ => true\n"),
         ("Foundation.Core", "  | .succ _, .zero => false\n  | .succ n, .succ m => Nat.ble", None),
-        (
-            "Arith",
-            "⟨(divMod d n).1 + 1, 0⟩ ⟨(divMod d n).1,",
-            "⟨(divMod d n).1, 0⟩ ⟨(divMod d n).1,",
-        ),
+        ("Arith", "+ 1) d) ⟨(divMod d n).1 + 1, 0⟩", "+ 1) d) ⟨(divMod d n).1, 0⟩"),
     ],
     ids=["mul", "sub", "beq", "ble", "div and mod"],
 )
