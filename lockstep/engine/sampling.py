@@ -1,0 +1,133 @@
+"""The sampling parameters of a request, read strictly: one form for each value [ENG-19].
+
+Fractions stay decimal: as a request writes them, so are they compared, in integers. Only the
+temperature becomes a binary fraction, in the kernel that makes weights of logits.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from lockstep.errors import LockstepError
+
+LARGEST_SEED = (1 << 53) - 1
+"""The largest integer that a document may hold [LCJ-5]."""
+
+LARGEST_TOP_K = (1 << 31) - 1
+"""Above the size of any vocabulary."""
+
+LARGEST_TEMPERATURE = 100
+"""At it no two logits of a model in use differ in weight by more than a few per cent."""
+
+# At most nine places after the point: a fraction's numerator times a row's sum of weights then
+# stays far below 2^128, and its terms are exact in any language with such integers.
+_DECIMAL = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.([0-9]{0,8}[1-9]))?")
+
+_GRAMMAR = "a decimal fraction as digits and point, without needless zeros, of at most 9 places"
+
+
+class Fraction(NamedTuple):
+    """A decimal fraction, exactly: numerator / denominator, the denominator a power of ten."""
+
+    numerator: int
+    denominator: int
+
+    @property
+    def off(self) -> bool:
+        """Whether it is 0."""
+        return self.numerator == 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is 1."""
+        return self.numerator == self.denominator
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a request's tokens are chosen.
+
+    Attributes:
+        temperature: 0 to 100; "0" is greedy, and then nothing is drawn.
+        top_k: keep this many tokens of the largest weight; 0 keeps all.
+        top_p: above 0 and at most 1; keep the fewest tokens of the largest weights that have this
+            share of all weight. "1" keeps all.
+        min_p: 0 to 1; keep tokens with at least this share of the largest weight. "0" keeps all.
+        seed: 0 to 2^53 - 1.
+
+    Raises:
+        LockstepError: WRONG_TYPE or BAD_VALUE, with the member's pointer.
+    """
+
+    temperature: str = "0"
+    top_k: int = 0
+    top_p: str = "1"
+    min_p: str = "0"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self.check("")
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the largest logit is taken."""
+        return self.temperature == "0"
+
+    def check(self, pointer: str) -> None:
+        """Refuse values outside their ranges; `pointer` is where the parameters stand."""
+        for name, low, high in (("temperature", False, LARGEST_TEMPERATURE), ("min_p", False, 1)):
+            _within(getattr(self, name), f"{pointer}/{name}", low, high)
+        _within(self.top_p, f"{pointer}/top_p", True, 1)
+        for name, largest in (("top_k", LARGEST_TOP_K), ("seed", LARGEST_SEED)):
+            value = getattr(self, name)
+            if type(value) is not int:
+                raise LockstepError("WRONG_TYPE", f"{pointer}/{name}", "an integer", value)
+            if not 0 <= value <= largest:
+                raise LockstepError("BAD_VALUE", f"{pointer}/{name}", f"0 to {largest}", value)
+
+    @classmethod
+    def parse(cls, member: Any, pointer: str = "") -> "Sampling":
+        """Read the member `sampling` of a request, all of whose members are required.
+
+        Raises:
+            LockstepError: WRONG_TYPE, MISSING_FIELD, UNKNOWN_FIELD or BAD_VALUE, with its pointer.
+        """
+        if not isinstance(member, dict):
+            raise LockstepError("WRONG_TYPE", pointer, "an object", type(member).__name__)
+        names = tuple(cls.__dataclass_fields__)
+        for name in names:
+            if name not in member:
+                raise LockstepError("MISSING_FIELD", f"{pointer}/{name}", "a sampling parameter")
+        for name in sorted(set(member) - set(names)):
+            raise LockstepError("UNKNOWN_FIELD", f"{pointer}/{name}", f"only {', '.join(names)}")
+        try:
+            return cls(**member)
+        except LockstepError as fault:
+            where = f"{pointer}{fault.pointer}"
+            raise LockstepError(fault.code, where, fault.expected, fault.got) from None
+
+    def document(self) -> dict[str, str | int]:
+        """Give the member as it stands in a workload."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def fraction(text: str, pointer: str = "") -> Fraction:
+    """Read a decimal fraction in its one form.
+
+    Raises:
+        LockstepError: WRONG_TYPE for what is no string, BAD_VALUE for another form.
+    """
+    if not isinstance(text, str):
+        raise LockstepError("WRONG_TYPE", pointer, "a string", type(text).__name__)
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
+        raise LockstepError("BAD_VALUE", pointer, _GRAMMAR, text[:40])
+    places = match[2] or ""
+    return Fraction(int(match[1] + places), 10 ** len(places))
+
+
+def _within(text: str, pointer: str, above_zero: bool, largest: int) -> None:
+    value = fraction(text, pointer)
+    if value.numerator > largest * value.denominator or (above_zero and value.off):
+        low = "above 0" if above_zero else "0"
+        raise LockstepError("BAD_VALUE", pointer, f"{low} to {largest}", text)
