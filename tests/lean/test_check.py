@@ -50,9 +50,11 @@ def test_both_builders_have_the_same_options() -> None:
         option.removeprefix("-D") for option in object_records.OPTIONS if option.startswith("-D")
     ]
     assert options
-    for option in options:
-        name, _, value = option.partition("=")
-        assert f"⟨`{name}, {value}⟩" in text
+    listed = ", ".join("⟨`{}, {}⟩".format(*option.split("=")) for option in options)
+    assert f"leanOptions := #[{listed}]\n" in text
+    # Whatever else would reach Lean is named so: moreLeanArgs, weakLeanArgs, moreServerOptions, …
+    assert text.count("Options") == 1
+    assert "Args" not in text
 
 
 def test_a_tree_is_checked_from_words_to_theorems(built: Tree, tmp_path: Path) -> None:
