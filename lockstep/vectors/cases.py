@@ -6,7 +6,18 @@ from typing import Any
 
 from lockstep.vectors import keys
 
-AREAS = ("bytes", "json", "envelope", "ed25519", "trust", "statement", "verdict", "hunt", "lean")
+AREAS = (
+    "bytes",
+    "json",
+    "envelope",
+    "ed25519",
+    "trust",
+    "statement",
+    "verdict",
+    "hunt",
+    "lean",
+    "smt",
+)
 """The areas of conformance/README.md, in the order of the stages."""
 
 _MEMBERS = {"id", "rule", "note", "flags", "scenario", "parent", "edits", "code", "expect"}
