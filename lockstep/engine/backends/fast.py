@@ -99,6 +99,7 @@ class FastBackend(HostBackend):
 
     def log_softmax(self, logits: Array) -> Array:
         """Give log-probabilities with NumPy's own functions."""
+        inputs.check_logits(logits.shape)
         with np.errstate(all="ignore"):
             shifted = logits - logits.max(axis=-1, keepdims=True)
             return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

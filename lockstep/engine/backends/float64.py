@@ -118,6 +118,7 @@ class Float64Backend:
 
     def log_softmax(self, logits: Array) -> Array:
         """Give log-probabilities."""
+        inputs.check_logits(logits.shape)
         shifted = logits - logits.max(axis=-1, keepdims=True)
         return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 

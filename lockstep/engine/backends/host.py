@@ -116,6 +116,7 @@ class HostBackend:
 
     def log_softmax(self, logits: Array) -> Array:
         """Give log-probabilities [KERN-18]."""
+        inputs.check_logits(logits.shape)
         with np.errstate(all="ignore"):
             return log_softmax(logits)
 

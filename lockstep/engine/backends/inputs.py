@@ -93,9 +93,14 @@ def check_attention(
     _require(_within(blocks, keys[0]), "/tables", f"blocks from 0 to {keys[0] - 1}", blocks)
 
 
-def check_weights(logits: NDArray[np.float32], temperatures: Sequence[float]) -> None:
+def check_logits(logits: Shape) -> None:
+    """Refuse logits that are not [M, V]."""
+    _require(len(logits) == 2 and logits[1] >= 1, "/logits", "[M, V]", list(logits))
+
+
+def check_weights(logits: NDArray[np.floating], temperatures: Sequence[float]) -> None:
     """Refuse logits that are not finite [M, V], and temperatures that are not above 0."""
-    _require(logits.ndim == 2 and logits.shape[1] >= 1, "/logits", "[M, V]", list(logits.shape))
+    check_logits(logits.shape)
     _require(bool(np.isfinite(logits).all()), "/logits", "finite numbers", "others")
     divisors = np.asarray(temperatures, dtype=np.float32)
     fit = divisors.shape == (len(logits),) and bool((divisors > 0).all())

@@ -14,8 +14,11 @@ from lockstep.engine.host.fold import fold
 TILE = 64
 """Positions whose probabilities are folded by halves at once; divides a split."""
 
-_TOGETHER = 1 << 22
-"""Elements of keys gathered at once; a matter of memory, not of bits."""
+_TOGETHER = 1 << 21
+"""Scores that are computed at once; a matter of memory, not of bits."""
+
+_WIDE = 16
+"""Queries of one KV head from which on they, and not positions, are laid out side by side."""
 
 Floats = NDArray[np.float32]
 
@@ -87,33 +90,80 @@ def split_partials(
         np.empty((len(row), heads, head_dim), dtype=np.float32),
     )
     live = np.minimum(lengths[row] - split * SPLIT, SPLIT)
-    kv_width = keys.shape[2] * head_dim
-    for entries, tiles in _alike(-(-live // TILE), kv_width):
-        rows = row[entries]
-        # Tiles without a live position add zeros, and zeros change nothing: they are left out.
-        offset = np.arange(tiles * TILE)
-        is_live = offset < live[entries][:, None]
-        position = split[entries][:, None] * SPLIT + offset
-        slots = _slots(tables[rows], position, is_live, keys.shape[1])
-        outcome = _one_split(
-            q[rows],
-            _gather(keys, slots, is_live),
-            _gather(values, slots, is_live),
-            is_live[:, None, None],
-            scale,
-            keys.dtype == np.float16,
-        )
-        result.largest[entries], result.total[entries], result.output[entries] = outcome
+    limit = max(1, _TOGETHER // (heads * SPLIT))
+    for entries in _groups(_sharing(tables, limit)[row], split, -(-live // TILE), limit):
+        if not _compute(result, entries, live[entries], q, keys, values, tables, scale):
+            singly = entries.reshape(-1, 1)
+            _compute(result, singly, live[singly], q, keys, values, tables, scale)
     return result
 
 
-def _alike(tiles: NDArray[np.int64], kv_width: int) -> Iterator[tuple[NDArray[np.int64], int]]:
-    """Group entries by their number of tiles, in pieces that fit `_TOGETHER`."""
-    for count in np.unique(tiles):
-        entries = np.nonzero(tiles == count)[0]
-        piece = max(1, _TOGETHER // (int(count) * TILE * kv_width))
-        for first in range(0, len(entries), piece):
-            yield entries[first : first + piece], int(count)
+def _sharing(tables: Integers, limit: int) -> NDArray[np.int64]:
+    """Number the runs of neighbouring rows that have one table, each of at most `limit` rows."""
+    changes = np.ones(len(tables), dtype=bool)
+    changes[1:] = (tables[1:] != tables[:-1]).any(axis=1)
+    start = np.maximum.accumulate(np.where(changes, np.arange(len(tables)), 0))
+    changes |= (np.arange(len(tables)) - start) % limit == 0
+    return np.cumsum(changes)
+
+
+def _groups(
+    run: NDArray[np.int64], split: NDArray[np.int64], tiles: NDArray[np.int64], limit: int
+) -> Iterator[NDArray[np.int64]]:
+    """Give entries [groups, rows]: a group's rows share keys, and its groups are equally large.
+
+    Which entries are computed together has no influence on their bits.
+    """
+    order = np.lexsort((split, run))
+    starts = np.ones(len(order), dtype=bool)
+    starts[1:] = (np.diff(run[order]) != 0) | (np.diff(split[order]) != 0)
+    first = np.nonzero(starts)[0]
+    size = np.diff(np.append(first, len(order)))
+    most = np.maximum.reduceat(tiles[order], first)
+    for rows, count in np.unique(np.stack([size, most], axis=1), axis=0).tolist():
+        alike = first[(size == rows) & (most == count)]
+        piece = max(1, limit // rows)
+        for begin in range(0, len(alike), piece):
+            yield order[alike[begin : begin + piece, None] + np.arange(rows)]
+
+
+def _compute(
+    partials: Partials,
+    entries: NDArray[np.int64],
+    live: NDArray[np.int64],
+    q: Floats,
+    keys: NDArray[np.floating],
+    values: NDArray[np.floating],
+    tables: Integers,
+    scale: np.float32,
+) -> bool:
+    """Fill entries [groups, rows] of `partials`, with `live` positions each.
+
+    Returns:
+        False, nothing being filled, where rows share a value that is not finite. A probability
+        of zero would not silence it for a row that does not see it: such rows go singly.
+    """
+    groups, rows = entries.shape
+    block_size, kv_heads, head_dim = keys.shape[1:]
+    row, split = partials.row[entries], partials.split[entries[:, 0]]
+    most = live.max(axis=1)
+    # Tiles without a live position add zeros, and zeros change nothing: they are left out.
+    offset = np.arange(-(-int(most.max()) // TILE) * TILE)
+    used = offset < most[:, None]
+    slots = _slots(tables[row[:, 0]], split[:, None] * SPLIT + offset, used, block_size)
+    k, v = _gather(keys, slots, used), _gather(values, slots, used)
+    if rows > 1 and not np.isfinite(v).all():
+        return False
+    grouped = q[row].reshape(groups, rows, kv_heads, -1, head_dim)
+    per_kv_head = grouped.shape[3]
+    grouped = grouped.transpose(0, 2, 1, 3, 4).reshape(groups, kv_heads, -1, head_dim)
+    seen = offset < np.repeat(live, per_kv_head, axis=1)[:, None, :, None]
+    parts = _one_split(grouped, k, v, seen, scale, halve=keys.dtype == np.float16)
+    for target, part in zip(partials[2:], parts, strict=True):
+        # [groups, KV heads, rows * queries, ...] to [groups, rows, H, ...].
+        parted = part.reshape(groups, kv_heads, rows, per_kv_head, *part.shape[3:]).swapaxes(1, 2)
+        target[entries] = parted.reshape(groups, rows, -1, *part.shape[3:])
+    return True
 
 
 def _slots(
@@ -128,10 +178,10 @@ def _slots(
 def _gather(
     cache: NDArray[np.floating], slots: NDArray[np.int64], live: NDArray[np.bool_]
 ) -> Floats:
-    """Read [entries, KV heads, positions, D], selecting zero where a position is not live."""
-    rows = cache.reshape(-1, *cache.shape[2:])[slots]
-    chosen = np.where(live[:, :, None, None], rows, cache.dtype.type(0))
-    return chosen.astype(np.float32, copy=False).transpose(0, 2, 1, 3)
+    """Read [groups, KV heads, positions, D], putting zero where a position is not live."""
+    rows: Floats = cache.reshape(-1, *cache.shape[2:])[slots].astype(np.float32, copy=False)
+    rows[~live] = 0
+    return rows.transpose(0, 2, 1, 3)
 
 
 def _one_split(
@@ -142,23 +192,37 @@ def _one_split(
     scale: np.float32,
     halve: bool,
 ) -> tuple[Floats, Floats, Floats]:
-    """Give largest score, sum and output of entries that have equally many tiles."""
-    entries, kv_heads, _, head_dim = keys.shape
-    grouped = q.reshape(entries, kv_heads, -1, head_dim)
-    scores = dot(grouped, np.ascontiguousarray(keys.swapaxes(-1, -2))) * scale
+    """Compute a split [KERN-15], [KERN-16] in one of two layouts, whose bits are the same.
+
+    Args:
+        q: [groups, KV heads, Q, D].
+        keys: [groups, KV heads, L, D].
+        values: likewise.
+        live: [groups, 1, Q, L].
+        scale: of the scores.
+        halve: whether probabilities are rounded to float16 before they meet the values.
+
+    Returns:
+        [groups, KV heads, Q], the same, and [groups, KV heads, Q, D].
+    """
+    wide = q.shape[2] >= _WIDE
+    if wide:
+        axis, live = -2, np.ascontiguousarray(live.swapaxes(-1, -2))
+        scores = dot(keys, np.ascontiguousarray(q.swapaxes(-1, -2))) * scale
+    else:
+        axis = -1
+        scores = dot(q, np.ascontiguousarray(keys.swapaxes(-1, -2))) * scale
     # A maximum is the same in any order; both zeros lead to the same exponentials.
-    largest = np.where(live, scores, np.float32(-np.inf)).max(axis=-1)
-    probabilities = np.where(live, exp(scores - largest[..., None]), np.float32(0))
-    total = fold(probabilities, TILE)
+    largest = np.where(live, scores, np.float32(-np.inf)).max(axis=axis, keepdims=True)
+    probabilities = np.where(live, exp(scores - largest), np.float32(0))
+    total = fold(np.moveaxis(probabilities, axis, -1), TILE)
     if halve:
         probabilities = probabilities.astype(np.float16).astype(np.float32)
-    output = dot(probabilities, np.ascontiguousarray(values))
-    heads = q.shape[1]
-    return (
-        largest.reshape(entries, heads),
-        total.reshape(entries, heads),
-        output.reshape(entries, heads, head_dim),
-    )
+    if wide:
+        output = dot(values.swapaxes(-1, -2), probabilities).swapaxes(-1, -2)
+    else:
+        output = dot(probabilities, np.ascontiguousarray(values))
+    return largest.squeeze(axis), total, output
 
 
 def combine(partials: Partials, rows: int) -> Floats:
