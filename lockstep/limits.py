@@ -48,3 +48,27 @@ LEAN_SECONDS = 600
 
 OLEAN_BYTES = 1 << 29
 """An .olean is read whole; those of the largest modules have some dozens of MiB."""
+
+DOCUMENT_BYTES = 1 << 26
+"""A workload or schedule file; its values take some ten times as much memory."""
+
+WORKLOAD_REQUESTS = 4096
+"""Requests of a workload; each step of the reference machine copies a list of them."""
+
+PROMPT_TOKENS = 1 << 18
+"""Tokens of a prompt, and tokens that a request may emit: above the context of models in use."""
+
+TOKEN_ID = (1 << 31) - 1
+"""The largest token id: kernels index with 32 bits."""
+
+SCHEDULE_STEPS = 1_000_000
+"""Steps of a schedule, and so the step before which a request must arrive."""
+
+STEP_ACTIONS = 65_536
+"""Actions of a step: some for each of the most requests that there can be."""
+
+POOL_BLOCKS = 1 << 20
+"""Blocks of a pool; each step of the reference machine copies a list of them."""
+
+BLOCK_SLOTS = 4096
+"""Token slots of a block; engines in use have 8 to 128."""

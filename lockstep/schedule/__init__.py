@@ -1,0 +1,1 @@
+"""Workloads and schedules as data, and the policies that make schedules (spec/schedule.md)."""
