@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lockstep_verify import cli, derive, lcj, spec
-from lockstep_verify.derive import Options, smt, smt_evidence
+from lockstep_verify import cli, derive, lcj, limits, solvers, spec
+from lockstep_verify.derive import Options, smt
 from lockstep_verify.errors import Refusal
 from lockstep_verify.ledger import ledger
 from lockstep_verify.statement import check_statement, check_subjects
@@ -50,6 +50,8 @@ def bound(statement):
 
 
 def judge(statement, **options):
+    if "programs" in options:
+        options["solvers"] = solvers.programs(options.pop("programs"))
     check_statement(statement)
     check_subjects(statement, None)
     return derive.derive(statement, Options(**options))
@@ -271,7 +273,7 @@ def honest(statement):
 
 def test_programs_are_asked_again(statement, tmp_path):
     z3 = program(tmp_path / "one", "Z3 version 9", honest(statement))
-    lines = judge(statement, solvers=(z3,)).lines
+    lines = judge(statement, programs=[z3]).lines
     assert "z3: answered all 40 queries again here (Z3 version 9)" in lines
     assert "cvc5: not run here, no program given or on the PATH" in lines
 
@@ -280,36 +282,41 @@ def test_programs_are_asked_again(statement, tmp_path):
 def test_a_program_that_answers_otherwise_refuses(statement, tmp_path, answer):
     wrong = honest(statement).replace("else 'unsat'", f"else {answer!r}")
     cvc5 = program(tmp_path / "two", "This is cvc5 version 9", wrong)
-    assert refusal(statement, solvers=(cvc5,)) == (ANSWER, f"{FIXED}/queries/0")
+    assert refusal(statement, programs=[cvc5]) == (ANSWER, f"{FIXED}/queries/0")
 
 
 def test_a_program_that_stops_early_or_late_refuses(statement, tmp_path, monkeypatch):
     early = program(tmp_path / "three", "Z3 version 9", "print('unsat')")
-    assert refusal(statement, solvers=(early,)) == (ANSWER, f"{FIXED}/queries/1")
-    monkeypatch.setattr(smt_evidence.limits, "SOLVE_SECONDS", 1)
+    assert refusal(statement, programs=[early]) == (ANSWER, f"{FIXED}/queries/1")
+    monkeypatch.setattr(limits, "SOLVE_SECONDS", 1)
     slow = "print('unsat', flush=True)\nimport time\ntime.sleep(60)"
     late = program(tmp_path / "four", "Z3 version 9", slow)
-    assert refusal(statement, solvers=(late,)) == (ANSWER, f"{FIXED}/queries/1")
+    assert refusal(statement, programs=[late]) == (ANSWER, f"{FIXED}/queries/1")
 
 
-def test_a_program_that_is_no_solver_is_a_fault_of_usage(statement, tmp_path):
+def test_a_program_that_is_no_solver_is_a_fault_of_the_command_line(tmp_path, capsys):
     other = program(tmp_path / "five", "yices 2", "")
-    for path in (other, str(tmp_path / "absent")):
-        assert refusal(statement, solvers=(path,))[0] == "USAGE"
+    z3 = program(tmp_path / "six", "Z3 version 9", "")
+    for wrong in ([other], [str(tmp_path / "absent")], [z3, z3]):
+        arguments = [part for path in wrong for part in ("--solver", path)]
+        assert cli.main([*arguments, "absent.cert.json"]) == 2
+        assert capsys.readouterr().out.startswith("USAGE lockstep-verify\n")
 
 
 def test_solvers_on_the_path(statement, tmp_path, monkeypatch):
     program(tmp_path / "z3", "Z3 version 9", honest(statement))
     monkeypatch.setenv("PATH", str(tmp_path))
-    lines = judge(statement, solvers=()).lines
+    lines = judge(statement, programs=[]).lines
     assert "z3: answered all 40 queries again here (Z3 version 9)" in lines
     assert "cvc5: not run here, no program given or on the PATH" in lines
 
 
-def test_the_options_of_the_command_reach_the_derivation():
+def test_the_options_of_the_command_reach_the_derivation(tmp_path, monkeypatch):
     parser = cli._parser()
-    run = cli._Run(parser.parse_args(["--solver", "a", "--solver", "b", "x"]))
-    assert run.options.solvers == ("a", "b")
+    z3 = program(tmp_path / "seven", "Z3 version 9", "")
+    (given,) = cli._Run(parser.parse_args(["--solver", z3, "x"])).options.solvers
+    assert given == ("z3", z3, "Z3 version 9")
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     assert cli._Run(parser.parse_args(["--solve", "x"])).options.solvers == ()
     assert cli._Run(parser.parse_args(["x"])).options.solvers is None
 
@@ -317,5 +324,5 @@ def test_the_options_of_the_command_reach_the_derivation():
 def test_the_real_z3_answers_again(statement):
     z3 = Path(sys.executable).with_name("z3")
     assert z3.is_file(), "the wheel of the extra 'proofs' brings it"
-    lines = judge(statement, solvers=(str(z3),)).lines
+    lines = judge(statement, programs=[str(z3)]).lines
     assert any(line.startswith("z3: answered all 40 queries again here") for line in lines)

@@ -73,7 +73,9 @@ class _Run:
             self.clock = moment
         self.options = Options(arguments.exhaustive)
         if arguments.solve or arguments.solver:
-            self.options = self.options._replace(solvers=tuple(arguments.solver or ()))
+            from lockstep_verify.solvers import programs
+
+            self.options = self.options._replace(solvers=programs(arguments.solver or []))
         if arguments.evidence is not None:
             from pathlib import Path
 

@@ -96,5 +96,8 @@ KERNEL_STACK_BYTES = 512 * MIB
 SCRIPT_BYTES = 16 * MIB
 """A script of queries; those of a layout are some dozens of kilobytes."""
 
+IDENTIFY_SECONDS = 10
+"""The longest that a program may take to say which solver it is."""
+
 SOLVE_SECONDS = 1800
 """One solver's run over all queries of a certificate, which takes a minute where it is not busy."""

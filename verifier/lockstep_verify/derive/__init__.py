@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     # Importing it costs a tenth of a whole verification, and few runs need it.
     from pathlib import Path
 
+    from lockstep_verify.solvers import Program
+
 KINDS: dict[str, str] = {
     "urn:lockstep:certificate:hunt:v1": "hunt",
     "urn:lockstep:certificate:lean:v1": "lean",
@@ -21,13 +23,12 @@ class Options(NamedTuple):
     Attributes:
         exhaustive: enumerate without the usual bound on positions.
         evidence: the folder of sidecar files, if one was given.
-        solvers: programs that answer the queries of proofs again, none for those on the PATH;
-            None where nobody asked.
+        solvers: programs that answer the queries of proofs again, None where nobody asked.
     """
 
     exhaustive: bool = False
     evidence: "Path | None" = None
-    solvers: tuple[str, ...] | None = None
+    solvers: "tuple[Program, ...] | None" = None
 
 
 class Derivation(NamedTuple):
