@@ -1,0 +1,151 @@
+"""The Qwen3 decoder over a packed batch: one forward path, for prefill and decode alike [ENG-15].
+
+Source: Qwen3 as in transformers' `modeling_qwen3.py`: pre-norm blocks, RMSNorm of each head's
+query and key before the rotary embedding (rotate-half), grouped-query attention, SwiGLU, and an
+output head that may share the embedding's table.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lockstep.engine.backend import Array, Backend
+from lockstep.engine.batch import Batch
+from lockstep.engine.checkpoint import Checkpoint, LayerWeights
+from lockstep.engine.digest import framed
+from lockstep.engine.rope_tables import rope_tables
+
+
+@dataclass(frozen=True)
+class LayerCache:
+    """Keys and values of one layer, each [blocks, block_size, kv_heads, head_dim]."""
+
+    keys: Array
+    values: Array
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """A layer's weights, in the backend's keeping; named as in the checkpoint."""
+
+    input_layernorm: Array
+    q_proj: Array
+    k_proj: Array
+    v_proj: Array
+    o_proj: Array
+    q_norm: Array
+    k_norm: Array
+    post_attention_layernorm: Array
+    gate_proj: Array
+    up_proj: Array
+    down_proj: Array
+
+
+class Model:
+    """A checkpoint on a backend.
+
+    Args:
+        checkpoint: configuration and weights, in the backend's compute dtype.
+        backend: what computes.
+
+    Attributes:
+        config: the checkpoint's configuration.
+        backend: as given.
+        digest: SHA-256 of weights and compute dtype, which prefix hashes begin with [ENG-11].
+    """
+
+    def __init__(self, checkpoint: Checkpoint, backend: Backend) -> None:
+        weights = checkpoint.weights
+        self.config = checkpoint.config
+        self.backend = backend
+        self.digest = framed(
+            "lockstep/model/1", bytes.fromhex(checkpoint.sha256), backend.dtype.encode("ascii")
+        )
+        self._embedding = backend.array(weights.embed_tokens)
+        self._layers = [_place(backend, layer) for layer in weights.layers]
+        self._norm = backend.array(weights.norm)
+        head = weights.embed_tokens if weights.lm_head is None else weights.lm_head
+        self._head = backend.weight(head)
+        self._rope = _rope(self.config.rope_theta, self.config.head_dim, 0)
+
+    def new_caches(self, blocks: int, block_size: int) -> list[LayerCache]:
+        """Make the caches of a pool, a pair for each layer."""
+        config = self.config
+        shape = (blocks, block_size, config.kv_heads, config.head_dim)
+        new = self.backend.new_cache
+        return [LayerCache(new(*shape), new(*shape)) for _ in self._layers]
+
+    def forward(self, batch: Batch, caches: list[LayerCache]) -> Array:
+        """Write the keys and values of all rows, and give logits of the output rows.
+
+        Returns:
+            [R, vocabulary], float32, of the backend.
+        """
+        backend, eps = self.backend, self.config.rms_norm_eps
+        cos, sin = self._rotations(batch.positions)
+        x = backend.embed(self._embedding, batch.tokens)
+        for layer, cache in zip(self._layers, caches, strict=True):
+            attended = self._attention(layer, cache, batch, x, cos, sin)
+            x = backend.add(x, attended)
+            normed = backend.rms_norm(x, layer.post_attention_layernorm, eps)
+            gate = backend.matmul(normed, layer.gate_proj)
+            up = backend.matmul(normed, layer.up_proj)
+            x = backend.add(x, backend.matmul(backend.swiglu(gate, up), layer.down_proj))
+        # Rows that yield no logits are needed for their keys and values alone.
+        if not len(batch.output_rows):
+            return backend.array(np.zeros((0, self.config.vocab_size), dtype=np.float32))
+        normed = backend.rms_norm(x[batch.output_rows], self._norm, eps)
+        return backend.logits(normed, self._head)
+
+    def _attention(
+        self, layer: _Layer, cache: LayerCache, batch: Batch, x: Array, cos: Array, sin: Array
+    ) -> Array:
+        """Give what attention adds to x [M, hidden]; keys and values are written first."""
+        backend, config = self.backend, self.config
+        rows, size, eps = len(batch), config.head_dim, config.rms_norm_eps
+        normed = backend.rms_norm(x, layer.input_layernorm, eps)
+        q = backend.matmul(normed, layer.q_proj).reshape(rows, config.heads, size)
+        k = backend.matmul(normed, layer.k_proj).reshape(rows, config.kv_heads, size)
+        v = backend.matmul(normed, layer.v_proj).reshape(rows, config.kv_heads, size)
+        q = backend.rope(backend.rms_norm(q, layer.q_norm, eps), cos, sin)
+        k = backend.rope(backend.rms_norm(k, layer.k_norm, eps), cos, sin)
+        backend.write(cache.keys, k, batch.slots)
+        backend.write(cache.values, v, batch.slots)
+        attended = backend.attention(
+            q, cache.keys, cache.values, batch.tables, batch.lengths, 1.0 / math.sqrt(size)
+        )
+        return backend.matmul(attended.reshape(rows, config.heads * size), layer.o_proj)
+
+    def _rotations(self, positions: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Give cosine and sine of the rows, from tables that grow as positions do."""
+        needed = int(positions.max()) + 1
+        if needed > len(self._rope[0]):
+            rows = 1 << (needed - 1).bit_length()
+            self._rope = _rope(self.config.rope_theta, self.config.head_dim, rows)
+        cos, sin = self._rope
+        return self.backend.array(cos[positions]), self.backend.array(sin[positions])
+
+
+def _place(backend: Backend, layer: LayerWeights) -> _Layer:
+    """Hand a layer's weights to the backend: projections packed, norms as they are."""
+    return _Layer(
+        input_layernorm=backend.array(layer.input_layernorm),
+        q_proj=backend.weight(layer.q_proj),
+        k_proj=backend.weight(layer.k_proj),
+        v_proj=backend.weight(layer.v_proj),
+        o_proj=backend.weight(layer.o_proj),
+        q_norm=backend.array(layer.q_norm),
+        k_norm=backend.array(layer.k_norm),
+        post_attention_layernorm=backend.array(layer.post_attention_layernorm),
+        gate_proj=backend.weight(layer.gate_proj),
+        up_proj=backend.weight(layer.up_proj),
+        down_proj=backend.weight(layer.down_proj),
+    )
+
+
+def _rope(
+    theta: float, head_dim: int, rows: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    return rope_tables(theta, head_dim, np.arange(rows))
