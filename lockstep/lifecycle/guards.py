@@ -91,7 +91,8 @@ def _decode(state: State, step: Step, request: Request, weakened: Weakened) -> I
 def _taking(state: State, step: Step, weakened: Weakened) -> Iterator[Clause]:
     count = taken(state, step, weakened)
     yield Clause(len(step.blocks) == count, f"{count} blocks to take", len(step.blocks))
-    yield _each(step.blocks, state.free, "free")
+    if step.blocks:
+        yield _each(step.blocks, state.free, "free")
     yield from _publishing(state, step, weakened)
 
 

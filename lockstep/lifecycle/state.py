@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+_Value = TypeVar("_Value")
 
 ACTIVE = frozenset({"ADMITTED", "PREFILLING", "DECODING"})
 WAITING = frozenset({"QUEUED", "PREEMPTED"})
@@ -102,15 +106,15 @@ class State:
     requests: tuple[Request, ...] = ()
     queue: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def free(self) -> tuple[int, ...]:
         """The free blocks, ascending."""
-        return tuple(b for b, n in enumerate(self.references) if n == 0 and not self.cached[b])
+        return tuple([b for b, n in enumerate(self.references) if n == 0 and not self.cached[b]])
 
-    @property
+    @cached_property
     def evictable(self) -> tuple[int, ...]:
         """The cached blocks that no request holds, ascending."""
-        return tuple(b for b, n in enumerate(self.references) if n == 0 and self.cached[b])
+        return tuple([b for b, n in enumerate(self.references) if n == 0 and self.cached[b]])
 
     @property
     def slack(self) -> int:
@@ -125,15 +129,23 @@ class State:
 
     def with_references(self, change: dict[int, int]) -> State:
         """Give the state in which these blocks have these reference counts."""
-        return replace(
-            self, references=tuple(change.get(b, n) for b, n in enumerate(self.references))
-        )
+        return replace(self, references=_changed(self.references, change))
 
     def with_cached(self, change: dict[int, bool]) -> State:
         """Give the state in which these blocks are cached, or no longer are."""
-        return replace(self, cached=tuple(change.get(b, c) for b, c in enumerate(self.cached)))
+        return replace(self, cached=_changed(self.cached, change))
 
 
 def empty(pool: Pool) -> State:
     """Give the state of a pool that nobody has used [LIFE-8]."""
     return State(pool, (0,) * pool.blocks, (False,) * pool.blocks)
+
+
+def _changed(values: tuple[_Value, ...], change: dict[int, _Value]) -> tuple[_Value, ...]:
+    """Give the values with some replaced; as they are where none is, as most steps leave them."""
+    if not change:
+        return values
+    changed = list(values)
+    for block, value in change.items():
+        changed[block] = value
+    return tuple(changed)
