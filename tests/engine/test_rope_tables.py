@@ -10,7 +10,6 @@ import pytest
 from lockstep.engine.rope_tables import POSITIONS, rope_tables, turn_fractions
 from lockstep.errors import LockstepError
 
-
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628621")
 
 
