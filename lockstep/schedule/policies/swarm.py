@@ -6,8 +6,8 @@ reach what the others hide (A. Groce et al., Swarm Testing, ISSTA 2012).
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from random import Random
 
+from lockstep.schedule.draws import Draws
 from lockstep.schedule.policies.compute import (
     admissible,
     admission,
@@ -68,10 +68,10 @@ class Swarm(StepPolicy):
 
     def __init__(self, seed: int, features: Features | None = None) -> None:
         super().__init__()
-        self._random = Random(seed)
-        drawn = Features(**{field.name: self._chance(1, 2) for field in fields(Features)})
+        self._draws = Draws(seed)
+        drawn = Features(**{field.name: self._draws.chance(1, 2) for field in fields(Features)})
         self.features = drawn if features is None else features
-        self.max_batch = 2 if self.features.small_batches else 3 + self._below(6)
+        self.max_batch = 2 if self.features.small_batches else 3 + self._draws.below(6)
         self._preemptions = 0
         self._pauses = 0
 
@@ -89,11 +89,11 @@ class Swarm(StepPolicy):
         yield from self._preempt(view)
         while (number := admissible(view.state, self.max_batch)) is not None:
             yield admission(view, number)
-            if self._chance(1, 4):
+            if self._draws.chance(1, 4):
                 break
         numbers = self._active(view)
         if self.features.shuffles:
-            numbers = self._shuffled(numbers)
+            numbers = self._draws.shuffled(numbers)
         for number in numbers:
             if not view.ended(number):
                 yield from self._advance(view, number)
@@ -126,16 +126,16 @@ class Swarm(StepPolicy):
             most = PREEMPTIONS_PER_REQUEST * len(view.state.requests)
             if self._preemptions >= most or not wanted.get(request.state, False):
                 continue
-            if preemptible(view, number) and self._chance(1, 4):
+            if preemptible(view, number) and self._draws.chance(1, 4):
                 self._preemptions += 1
                 yield Action("preempt_rc", view.request(number).id)
 
     def _advance(self, view: View, number: int) -> Iterator[Action]:
         """Let an active request look up, evict, and compute; each may wait for a later step."""
-        if self._chance(1, 2):
+        if self._draws.chance(1, 2):
             yield from self._evict_early(view, number)
         looks = self.features.lookups and view.state.requests[number].computed == 0
-        if looks and view.hit(number) > 0 and self._chance(7, 8):
+        if looks and view.hit(number) > 0 and self._draws.chance(7, 8):
             yield Action("cache_hit", view.request(number).id)
         yield from self._evict_early(view, number)
         if self.features.pauses and self._pause(view, 1, 3):
@@ -147,13 +147,13 @@ class Swarm(StepPolicy):
             view,
             number,
             tokens,
-            highest=self.features.highest and self._chance(1, 2),
+            highest=self.features.highest and self._draws.chance(1, 2),
             evict_highest=self._evicts_highest(),
         )
 
     def _evict_early(self, view: View, number: int) -> Iterator[Action]:
         """Evict while the guard allows it [LIFE-16] and the draws go on."""
-        while self.features.early_evictions and self._chance(1, 2):
+        while self.features.early_evictions and self._draws.chance(1, 2):
             state = view.state
             if not state.evictable or len(state.free) >= state.requests[number].owed(state.pool):
                 return
@@ -161,34 +161,20 @@ class Swarm(StepPolicy):
 
     def _tokens(self, left: int, block_size: int) -> int:
         """Draw the tokens of a chunk, all that is left among them."""
-        if self._chance(1, 4):
+        if self._draws.chance(1, 4):
             return left
         if self.features.edges:
             edges = (1, max(1, block_size - 1), block_size, block_size + 1)
-            return min(left, edges[self._below(len(edges))])
-        return 1 + self._below(left)
+            return min(left, self._draws.choice(edges))
+        return 1 + self._draws.below(left)
 
     def _evicts_highest(self) -> bool:
-        return self.features.evicts_highest and self._chance(1, 2)
+        return self.features.evicts_highest and self._draws.chance(1, 2)
 
     def _pause(self, view: View, part: int, whole: int) -> bool:
         """Draw whether to wait, as long as the run may."""
         if self._pauses >= PAUSES_PER_REQUEST * len(view.state.requests):
             return False
-        drawn = self._chance(part, whole)
+        drawn = self._draws.chance(part, whole)
         self._pauses += drawn
         return drawn
-
-    def _shuffled(self, numbers: list[int]) -> list[int]:
-        """Draw an order (Fisher and Yates)."""
-        for last in range(len(numbers) - 1, 0, -1):
-            other = self._below(last + 1)
-            numbers[last], numbers[other] = numbers[other], numbers[last]
-        return numbers
-
-    def _below(self, bound: int) -> int:
-        # Of the generator's methods, `random` alone gives the same numbers in every Python.
-        return int(self._random.random() * bound)
-
-    def _chance(self, part: int, whole: int) -> bool:
-        return self._below(whole) < part
