@@ -72,3 +72,18 @@ POOL_BLOCKS = 1 << 20
 
 BLOCK_SLOTS = 4096
 """Token slots of a block; engines in use have 8 to 128."""
+
+MODEL_LAYERS = 1024
+"""Layers of a model; bounds the names that are made before any file of weights is read."""
+
+MODEL_DIMENSION = 1 << 24
+"""A size of a model, in elements; above any vocabulary in use."""
+
+MODEL_POSITIONS = 1 << 20
+"""Positions of a model: what the tables of the rotary embedding are stated for."""
+
+MODEL_JSON_BYTES = 1 << 20
+"""A model's configuration; those in use have some KB."""
+
+MODEL_INDEX_BYTES = 1 << 26
+"""The index of a model's shards, or its tokenizer; those in use have some MB."""
