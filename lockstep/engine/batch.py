@@ -1,4 +1,4 @@
-"""The packed batch of a step: one row for each token that it computes [ENG-6]."""
+"""The packed batch of a step: one row for each token that it computes [ENG-10]."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

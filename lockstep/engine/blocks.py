@@ -2,7 +2,7 @@
 
 What the lifecycle leaves open is chosen here, always in the same way: a request gets the free
 blocks of the lowest numbers, and the evictable block that was released first is evicted first
-[ENG-9] [ENG-10].
+[SCHED-14].
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class BlockPool:
             self._evictable.pop(block, None)
 
     def release(self, table: Sequence[int]) -> None:
-        """Take a request's blocks back, the last of its table first.
+        """Take a request's blocks back, the last of its table first [ENG-5].
 
         So the end of a prefix is evicted before its beginning, without which it is of no use.
         """
@@ -84,7 +84,7 @@ class BlockPool:
         self._free.add(block)
 
     def publish(self, block: int) -> None:
-        """Mark a block as offered.
+        """Mark a block as offered [ENG-7].
 
         Raises:
             LockstepError: BLOCK_NOT_WRITTEN, a slot of it is not written yet.
@@ -96,7 +96,7 @@ class BlockPool:
         self.cached[block] = True
 
     def assert_exclusive(self, block: int, offset: int) -> None:
-        """Refuse a write that another request could see, or that leaves a gap [LIFE-14].
+        """Refuse a write that another request could see, or that leaves a gap [ENG-6].
 
         Raises:
             LockstepError: BLOCK_NOT_EXCLUSIVE, the block is not held exactly once, is cached, or

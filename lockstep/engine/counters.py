@@ -17,6 +17,7 @@ NAMES = (
     "admissions",
     "cache_hits",
     "hit_blocks",
+    "foreign_hit_blocks",
     "chunks",
     "decodes",
     "evictions",
@@ -30,7 +31,7 @@ NAMES = (
     "drawn_tokens",
     "stopped",
 )
-"""Every counter [ENG-28]; one that nothing happened to is 0, not absent."""
+"""Every counter [ENG-22]; one that nothing happened to is 0, not absent."""
 
 _BY_EVENT = {
     "admit": "admissions",
@@ -50,6 +51,7 @@ class Counters:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._computed: dict[int, int] = {}
+        self._publishers: dict[int, str] = {}
 
     def event(self, event: Event) -> None:
         """Count an event that took effect."""
@@ -57,6 +59,9 @@ class Counters:
         self._counts["published_blocks"] += len(event.published)
         if event.event == "cache_hit":
             self._counts["hit_blocks"] += len(event.blocks)
+            foreign = sum(self._publishers[block] != event.request for block in event.blocks)
+            self._counts["foreign_hit_blocks"] += foreign
+        self._publishers.update(dict.fromkeys(event.published, event.request))
 
     def batch(self, work: Sequence[Work], drawn: int) -> None:
         """Count a step's rows, of which `drawn` yielded a token by a draw."""

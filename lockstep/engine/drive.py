@@ -1,4 +1,4 @@
-"""A policy in the driver's seat: it is shown the state, and says the next action [ENG-9].
+"""A policy in the driver's seat: it is shown the state, and says the next action [ENG-20].
 
 What a policy may know is what a scheduler knows: the lifecycle's state, how many blocks a lookup
 would grant, which requests have ended. It sees no logits and no tokens of the future.

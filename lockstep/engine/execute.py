@@ -1,4 +1,4 @@
-"""An execution: a pure function of model, workload and schedule [ENG-1] to [ENG-8].
+"""An execution: a pure function of model, workload and schedule [ENG-1] [SCHED-12].
 
 The schedule comes in as data, or from a policy that is asked action by action; then what it said
 is recorded, and the record, executed, gives the same run.
@@ -50,7 +50,7 @@ class StepView:
 
 
 class Observer(Protocol):
-    """Watches an execution and changes nothing."""
+    """Watches an execution and changes nothing [ENG-21]."""
 
     def after_step(self, view: StepView) -> None:
         """See a step after its end."""
@@ -159,7 +159,7 @@ class Execution:
         return Run(outputs, self._recorder.trajectory(), totals, tuple(self._events))
 
     def _submit(self) -> None:
-        """Submit the requests that arrive with the step that opens [ENG-4]."""
+        """Submit the requests that arrive with the step that opens [SCHED-8]."""
         for request in self.workload.submission:
             if request.arrival == self.ledger.step:
                 self.ledger.submit(request)

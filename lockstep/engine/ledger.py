@@ -2,7 +2,7 @@
 
 The lifecycle's machine says what is legal and what follows [LIFE-10] to [LIFE-17]; the pool and
 the index say which blocks. Both are kept, by different code, and must agree after every step
-[ENG-8]. Nothing here computes a model: whoever has tokens, real or made up, can drive a ledger.
+[ENG-3]. Nothing here computes a model: whoever has tokens, real or made up, can drive a ledger.
 """
 
 from collections.abc import Sequence
@@ -120,7 +120,7 @@ class Ledger:
         return self._open.computes(number)
 
     def prefix(self, number: int) -> tuple[int, ...]:
-        """Give the blocks that a cache_hit would grant: the longest run that leaves a token."""
+        """Give the blocks that a cache_hit would grant at most [ENG-9]."""
         sequence = self._sequences[number]
         places = range((len(sequence.tokens) - 1) // self.pool.size)
         return self.index.longest_run(sequence.chain.of(sequence.tokens, p) for p in places)
@@ -152,7 +152,7 @@ class Ledger:
         )
 
     def assert_exclusive(self) -> None:
-        """Refuse the batch where a block that it writes is not its request's alone [LIFE-14]."""
+        """Refuse the batch where a block that it writes is not its request's alone [ENG-6]."""
         size = self.pool.size
         for work in self._open.work:
             for place, (block, offset) in enumerate(work.slots(size)):
@@ -237,7 +237,7 @@ class Ledger:
         return Step(number, action.event, action.tokens, blocks, published)
 
     def _publishable(self, step: Step, blocks: tuple[int, ...]) -> list[tuple[int, bytes]]:
-        """Give the request's whole blocks after a step whose content is not offered [ENG-13]."""
+        """Give the request's whole blocks after a step whose content is not offered [ENG-7]."""
         request, sequence = self.state.requests[step.request], self._sequences[step.request]
         table = request.table + blocks
         computed = min(_computed_after(step, request), request.known)

@@ -1,4 +1,4 @@
-"""The Qwen3 decoder over a packed batch: one forward path, for prefill and decode alike [ENG-15].
+"""The Qwen3 decoder over a packed batch: one forward path, for prefill and decode alike [ENG-11].
 
 Source: Qwen3 as in transformers' `modeling_qwen3.py`: pre-norm blocks, RMSNorm of each head's
 query and key before the rotary embedding (rotate-half), grouped-query attention, SwiGLU, and an
@@ -16,6 +16,10 @@ from lockstep.engine.batch import Batch
 from lockstep.engine.checkpoint import Checkpoint, LayerWeights
 from lockstep.engine.digest import framed
 from lockstep.engine.rope_tables import rope_tables
+from lockstep.errors import LockstepError
+
+WIDEST = "float64"
+"""The dtype of the reference, which holds the weights of every other dtype exactly."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,16 @@ class Model:
     Attributes:
         config: the checkpoint's configuration.
         backend: as given.
-        digest: SHA-256 of weights and compute dtype, which prefix hashes begin with [ENG-11].
+        digest: SHA-256 of weights and compute dtype, which prefix hashes begin with [ENG-8].
+
+    Raises:
+        LockstepError: KERNEL_INPUT, the checkpoint was read in another dtype than the backend's.
     """
 
     def __init__(self, checkpoint: Checkpoint, backend: Backend) -> None:
         weights = checkpoint.weights
+        if backend.dtype not in (checkpoint.dtype, WIDEST):
+            raise LockstepError("KERNEL_INPUT", "/dtype", backend.dtype, checkpoint.dtype)
         self.config = checkpoint.config
         self.backend = backend
         self.digest = framed(

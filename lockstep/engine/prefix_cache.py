@@ -1,4 +1,4 @@
-"""The prefix index: whole blocks by a hash of all tokens up to their end [ENG-11] [ENG-12].
+"""The prefix index: whole blocks by a hash of all tokens up to their end [ENG-8] [ENG-9].
 
 A block's hash is chained to that of the block before it, and the chain begins with the model, the
 block size and the request's salt. So two requests share a block only where the same model would

@@ -1,4 +1,4 @@
-"""From logits to a token: weights, filters and a draw, all of them in integers [ENG-20] [ENG-21].
+"""From logits to a token: weights, filters and a draw, all in integers [ENG-13] to [ENG-15].
 
 A draw depends on the request's own seed, name and position, and on nothing that a neighbour, a
 preemption or an earlier step could change: there is no generator whose state goes on.
@@ -67,7 +67,7 @@ def _draw(backend: Backend, logits: NDArray[np.float32], drawings: Sequence[Draw
 
 
 def keep(weights: Weights, sampling: Sampling) -> Weights:
-    """Set to 0 what top_k, then top_p, then min_p drop of a row's weights [V] [ENG-20].
+    """Set to 0 what top_k, then top_p, then min_p drop of a row's weights [V] [ENG-14].
 
     Tokens are ranked by weight, largest first, and among equals by id. The first is never dropped.
     """
@@ -91,7 +91,7 @@ def keep(weights: Weights, sampling: Sampling) -> Weights:
 
 
 def point(drawing: Drawing, total: int) -> int:
-    """Give an integer from 0 to total - 1, each as likely as any other [ENG-21]."""
+    """Give an integer from 0 to total - 1, each as likely as any other [ENG-15]."""
     limit = U64 - U64 % total
     attempt = 0
     while True:

@@ -1,4 +1,4 @@
-"""The sampling parameters of a request, read strictly: one form for each value [ENG-19].
+"""The sampling parameters of a request, read strictly: one form for each value [ENG-12].
 
 Fractions stay decimal: as a request writes them, so are they compared, in integers. Only the
 temperature becomes a binary fraction, in the kernel that makes weights of logits.
@@ -66,24 +66,20 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self.check("")
+        _within(self.temperature, "/temperature", False, LARGEST_TEMPERATURE)
+        _within(self.top_p, "/top_p", True, 1)
+        _within(self.min_p, "/min_p", False, 1)
+        for name, largest in (("top_k", LARGEST_TOP_K), ("seed", LARGEST_SEED)):
+            value = getattr(self, name)
+            if type(value) is not int:
+                raise LockstepError("WRONG_TYPE", f"/{name}", "an integer", value)
+            if not 0 <= value <= largest:
+                raise LockstepError("BAD_VALUE", f"/{name}", f"0 to {largest}", value)
 
     @property
     def greedy(self) -> bool:
         """Whether the largest logit is taken."""
         return self.temperature == "0"
-
-    def check(self, pointer: str) -> None:
-        """Refuse values outside their ranges; `pointer` is where the parameters stand."""
-        for name, low, high in (("temperature", False, LARGEST_TEMPERATURE), ("min_p", False, 1)):
-            _within(getattr(self, name), f"{pointer}/{name}", low, high)
-        _within(self.top_p, f"{pointer}/top_p", True, 1)
-        for name, largest in (("top_k", LARGEST_TOP_K), ("seed", LARGEST_SEED)):
-            value = getattr(self, name)
-            if type(value) is not int:
-                raise LockstepError("WRONG_TYPE", f"{pointer}/{name}", "an integer", value)
-            if not 0 <= value <= largest:
-                raise LockstepError("BAD_VALUE", f"{pointer}/{name}", f"0 to {largest}", value)
 
     @classmethod
     def parse(cls, member: Any, pointer: str = "") -> "Sampling":

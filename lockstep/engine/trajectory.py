@@ -1,4 +1,4 @@
-"""The trajectory of an execution: a chain of digests, five parts a step [ENG-24] to [ENG-27].
+"""The trajectory of an execution: a chain of digests, five parts a step [ENG-16] to [ENG-18].
 
 Two executions with one final digest emitted the same tokens from the same logits, packed the same
 rows, and kept the same blocks and the same index, at every step. Where they differ, the chain says
@@ -25,7 +25,7 @@ class Parts(NamedTuple):
     logits: bytes
     work: bytes
     ledger: bytes
-    index: bytes
+    prefixes: bytes
 
 
 class Difference(NamedTuple):
@@ -55,7 +55,7 @@ class Trajectory:
 
     @property
     def chain(self) -> tuple[bytes, ...]:
-        """The chained digest before the first step and after each [ENG-24]."""
+        """The chained digest before the first step and after each [ENG-17]."""
         chain = [start(self.pool)]
         for number, parts in enumerate(self.steps):
             chain.append(link(chain[-1], number, parts))
@@ -114,7 +114,7 @@ class Recorder:
             logits=framed("lockstep/logits/1", logit_bytes(logits)),
             work=framed("lockstep/work/1", work_bytes(work, ledger.pool.size)),
             ledger=framed("lockstep/ledger/1", ledger_bytes(ledger)),
-            index=framed("lockstep/index/1", index_bytes(ledger)),
+            prefixes=framed("lockstep/prefixes/1", prefix_bytes(ledger)),
         )
         self._steps.append(parts)
         return parts
@@ -165,6 +165,6 @@ def ledger_bytes(ledger: Ledger) -> bytes:
     return np.array(numbers, dtype=">u8").tobytes()
 
 
-def index_bytes(ledger: Ledger) -> bytes:
+def prefix_bytes(ledger: Ledger) -> bytes:
     """Give block and hash of each entry of the prefix index, by the block's number."""
     return b"".join(u64(block) + digest for block, digest in ledger.index.entries())
