@@ -25,6 +25,7 @@ GROUPS = (
     "bench",
     "lean",
     "smt",
+    "model",
 )
 """Modules of this package, in the order in which help lists their commands."""
 
@@ -33,6 +34,14 @@ EPILOG = (
     "code of spec/errors.json, 4 a fault of Lockstep itself. `lockstep-verify` has its own, see "
     "its --help."
 )
+STATUSES = {
+    "USAGE": 2,
+    "FILE_UNREADABLE": 2,
+    "SOLVER_MISSING": 2,
+    "LIBRARY_MISSING": 2,
+    "INTERNAL": 4,
+}
+"""Exit status of a code; of every other it is 3."""
 EXTRAS = {
     "numpy": "hunt",
     "typer": "hunt",
@@ -101,7 +110,7 @@ def say(text: object = "") -> None:
 def fail(fault: LockstepError) -> int:
     """Tell a refusal: what happened, where, and what to do. Gives the exit status."""
     print(f"lockstep: {fault}", file=sys.stderr, flush=True)
-    return {"USAGE": 2, "FILE_UNREADABLE": 2, "SOLVER_MISSING": 2, "INTERNAL": 4}.get(fault.code, 3)
+    return STATUSES.get(fault.code, 3)
 
 
 def main() -> int:

@@ -68,7 +68,8 @@ def read_checkpoint(folder: str | os.PathLike[str], dtype: str = "float32") -> C
             names file and key.
     """
     if dtype not in COMPUTE_DTYPES:
-        raise LockstepError("USAGE", "/dtype", " or ".join(COMPUTE_DTYPES), dtype)
+        hint = "The stored dtype may be another: weights are widened or rounded to this one."
+        raise LockstepError("USAGE", "/dtype", " or ".join(COMPUTE_DTYPES), dtype, hint)
     config, files = read_config(folder)
     weight_files, index = _weight_files(Path(folder))
     files.update(index)

@@ -29,6 +29,8 @@ LARGEST_SEED = (1 << 53) - 1
 LARGEST_HEAD_DIM = 1024
 STOP_TOKEN = 0
 
+_HINT = "`lockstep model make-tiny --help` lists the options."
+
 
 @dataclass(frozen=True)
 class TinyModel:
@@ -51,12 +53,12 @@ class TinyModel:
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed <= LARGEST_SEED:
-            raise LockstepError("USAGE", "/seed", f"0 to {LARGEST_SEED}", self.seed)
+            raise LockstepError("USAGE", "/seed", f"0 to {LARGEST_SEED}", self.seed, _HINT)
         if not 2 <= self.head_dim <= LARGEST_HEAD_DIM or self.head_dim % 2:
             expected = f"an even number from 2 to {LARGEST_HEAD_DIM}"
-            raise LockstepError("USAGE", "/head_dim", expected, self.head_dim)
+            raise LockstepError("USAGE", "/head_dim", expected, self.head_dim, _HINT)
         if self.dtype not in STORED_DTYPES:
-            raise LockstepError("USAGE", "/dtype", " or ".join(STORED_DTYPES), self.dtype)
+            raise LockstepError("USAGE", "/dtype", " or ".join(STORED_DTYPES), self.dtype, _HINT)
 
     @property
     def config(self) -> ModelConfig:

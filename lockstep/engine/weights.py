@@ -1,5 +1,6 @@
 """The weights of a Qwen3 model: names and shapes in a checkpoint, and attributes in the model."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,3 +82,12 @@ def tensor_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
         for name, shape in layer_shapes(config).values():
             shapes[layer_tensor(layer, name)] = shape
     return {**shapes, NORM: (config.hidden_size,), HEAD: table}
+
+
+def parameters(config: ModelConfig) -> int:
+    """Count a model's parameters; those of a tied head are the embedding's."""
+    return sum(
+        math.prod(shape)
+        for name, shape in tensor_shapes(config).items()
+        if name != HEAD or not config.tie_word_embeddings
+    )
