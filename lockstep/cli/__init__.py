@@ -26,6 +26,8 @@ GROUPS = (
     "lean",
     "smt",
     "model",
+    "schedule",
+    "run",
 )
 """Modules of this package, in the order in which help lists their commands."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lockstep.engine.events import Event
 from lockstep.engine.ledger import Ledger
 from lockstep.errors import LockstepError
-from lockstep.lifecycle import Pool, State
+from lockstep.lifecycle import Pool, State, relation
 from lockstep.lifecycle.relation import observed_n_grams
 from lockstep.limits import SCHEDULE_STEPS, TOKEN_ID
 from lockstep.schedule.document import place
@@ -122,6 +122,12 @@ class Simulation:
         for event in self.events:
             logs[event.request].append(event.event)
         return {name: tuple(events) for name, events in logs.items()}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The events that took effect, by name in the relation's order."""
+        counts = Counter(event.event for event in self.events)
+        return {name: counts[name] for name in relation().events}
 
     def n_grams(self, n: int) -> Counter[tuple[str, ...]]:
         """Count the n-grams of events that the requests show [LIFE-3]."""

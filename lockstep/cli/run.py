@@ -1,0 +1,232 @@
+"""`lockstep run`: a model, a workload, and a schedule or a policy that makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from lockstep.engine.execute import Execution
+    from lockstep.engine.run import Run
+    from lockstep.engine.tokenizer import Tokenizer
+    from lockstep.lifecycle import Pool
+    from lockstep.schedule.policy import Policy
+    from lockstep.schedule.schedule import Action, Schedule
+    from lockstep.schedule.workload import Workload
+
+    Steps = Iterator[tuple[Action, ...]]
+
+SHOWN_TOKENS = 24
+"""Tokens of a request that are printed; run.json has them all."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command `run`."""
+    app.command("run")(run)
+
+
+def run(
+    model: Path = typer.Option(..., "--model", help="A model's folder."),
+    workload: Path = typer.Option(..., "--workload", help="A workload's file."),
+    schedule: Path | None = typer.Option(None, "--schedule", help="A schedule's file."),
+    policy: str | None = typer.Option(
+        None, "--policy", help="canonical, continuous (default), adversarial or swarm."
+    ),
+    seed: int | None = typer.Option(None, min=0, help="Of the policy swarm."),
+    block_size: int | None = typer.Option(
+        None, min=1, max=4096, help="Token slots of a block, with a policy (default: 16)."
+    ),
+    blocks: int | None = typer.Option(
+        None, min=1, max=1 << 20, help="Blocks of the pool, with a policy (default: all fit)."
+    ),
+    backend: str = typer.Option("host", help="host, triton, fast, fast_torch or float64."),
+    dtype: str | None = typer.Option(None, help="float32 or float16 (default: the backend's)."),
+    out: Path | None = typer.Option(
+        None, "--out", help="Folder for workload, schedule, trajectory and run, as JSON."
+    ),
+    unfinished: bool = typer.Option(
+        False, "--unfinished", help="Admit a schedule that ends before its requests do."
+    ),
+) -> None:
+    """Run a workload, under a schedule or under a policy whose schedule is recorded.
+
+    The same model, workload and schedule give the same trajectory on the same backend.
+
+    Example: lockstep run --model tiny --workload workload.json --policy swarm --seed 7 --out run
+    """
+    from lockstep.cli.schedule import choose_policy
+    from lockstep.engine.record import write_run
+    from lockstep.schedule.schedule import Schedule, read_schedule, require_requests
+    from lockstep.schedule.workload import read_workload
+
+    if out is not None and out.exists() and not out.is_dir():
+        raise typer.BadParameter(f"{out} is no folder", param_hint="--out")
+    requests = read_workload(workload)
+    if schedule is not None:
+        _refuse({"policy": policy, "seed": seed, "block-size": block_size, "blocks": blocks})
+        given = read_schedule(schedule)
+        require_requests(given, requests, str(schedule))
+        execution = _execution(model, requests, given.pool, backend, dtype)
+        steps, total = _scheduled(execution, given, str(schedule)), len(given.steps)
+    else:
+        chosen = choose_policy(policy or "continuous", seed)
+        pool = _pool(requests, block_size or 16, blocks)
+        execution = _execution(model, requests, pool, backend, dtype)
+        steps = _driven(execution, chosen)
+        total = sum(request.max_new for request in requests.requests)
+    done = _advance(execution, steps, total, schedule is not None, out)
+    made = Schedule(execution.ledger.state.pool, done)
+    _require_finished(execution, unfinished or schedule is None, str(schedule))
+    if out is not None:
+        write_run(out, requests, made, execution)
+    _tell(execution, made, _tokenizer(model, execution), out)
+
+
+def _refuse(options: dict[str, object]) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise typer.BadParameter("a schedule has it already", param_hint=f"--{name}")
+
+
+def _pool(workload: Workload, block_size: int, blocks: int | None) -> Pool:
+    from lockstep.lifecycle import Pool
+    from lockstep.schedule.workloads import pool_for
+
+    return pool_for(workload, block_size) if blocks is None else Pool(blocks, block_size)
+
+
+def _execution(
+    folder: Path, workload: Workload, pool: Pool, backend: str, dtype: str | None
+) -> Execution:
+    """Open a backend, read the model for it, and make ready to run."""
+    from lockstep.engine.backends import open_backend
+    from lockstep.engine.checkpoint import COMPUTE_DTYPES, read_checkpoint
+    from lockstep.engine.execute import Execution
+    from lockstep.engine.model import Model
+
+    opened = open_backend(backend, dtype)
+    # The reference in float64 widens float32, which holds every stored dtype exactly.
+    weights = opened.dtype if opened.dtype in COMPUTE_DTYPES else "float32"
+    return Execution(Model(read_checkpoint(folder, weights), opened), workload, pool)
+
+
+def _scheduled(execution: Execution, schedule: Schedule, source: str) -> Steps:
+    """Take the steps of a schedule one by one; refusals name its file."""
+    from lockstep.errors import LockstepError
+
+    for actions in schedule.steps:
+        try:
+            for action in actions:
+                execution.act(action)
+        except LockstepError as fault:
+            where = f"{source}:{fault.pointer}"
+            raise LockstepError(fault.code, where, fault.expected, fault.got) from None
+        execution.end_step()
+        yield actions
+
+
+def _driven(execution: Execution, policy: Policy) -> Steps:
+    """Take steps as a policy gives them, until every request is finished."""
+    from lockstep.engine.drive import View
+    from lockstep.schedule.policy import take_step
+
+    view = View(execution)
+    while execution.unfinished:
+        actions = take_step(policy, view, execution.act)
+        execution.end_step()
+        yield actions
+
+
+def _advance(
+    execution: Execution, steps: Steps, total: int, by_step: bool, out: Path | None
+) -> tuple[tuple[Action, ...], ...]:
+    """Take all steps, showing how far they are; Ctrl-C leaves the ones that were taken."""
+    from lockstep.cli.progress import bar
+
+    done: list[tuple[Action, ...]] = []
+    try:
+        with bar("steps" if by_step else "tokens", total) as tell:
+            for actions in steps:
+                done.append(actions)
+                emitted = sum(request.outputs for request in execution.ledger.state.requests)
+                tell(len(done) if by_step else emitted)
+    except KeyboardInterrupt:
+        _keep(execution.ledger.state.pool, tuple(done), out)
+        raise
+    return tuple(done)
+
+
+def _keep(pool: Pool, steps: tuple[tuple[Action, ...], ...], out: Path | None) -> None:
+    """Write the steps of an interrupted run, or say that none are kept."""
+    import sys
+
+    from lockstep.engine.record import PARTIAL
+    from lockstep.schedule.schedule import Schedule, write_schedule
+
+    taken = f"lockstep: {len(steps)} steps were taken"
+    if out is None or not steps:
+        print(f"{taken}; nothing is kept of them", file=sys.stderr)
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    write_schedule(out / PARTIAL, Schedule(pool, steps))
+    print(
+        f"{taken}; {out / PARTIAL} has them, and --schedule with --unfinished takes them again",
+        file=sys.stderr,
+    )
+
+
+def _require_finished(execution: Execution, admitted: bool, source: str) -> None:
+    from lockstep.errors import LockstepError
+
+    left = execution.unfinished
+    if left and not admitted:
+        raise LockstepError(
+            "SCHEDULE_UNFINISHED", f"{source}:/steps", "every request finished", ", ".join(left)
+        )
+
+
+def _tokenizer(folder: Path, execution: Execution) -> Tokenizer | None:
+    """Give the model's tokenizer where there is one and its library."""
+    from lockstep.cli import say
+    from lockstep.engine import tokenizer
+    from lockstep.errors import LockstepError
+
+    if not (folder / tokenizer.TOKENIZER).exists():
+        return None
+    try:
+        return tokenizer.Tokenizer(folder, execution.model.config.vocab_size)
+    except LockstepError as fault:
+        if fault.code != "LIBRARY_MISSING":
+            raise
+        say("no text is shown: the library tokenizers is not installed")
+        return None
+
+
+def _tell(
+    execution: Execution, schedule: Schedule, tokenizer: Tokenizer | None, out: Path | None
+) -> None:
+    """Print what came of the requests, what the run exercised, and its digests."""
+    from lockstep.cli import say
+    from lockstep.cli.tables import printable
+
+    result: Run = execution.run()
+    for name, output in result.outputs.items():
+        shown = " ".join(map(str, output.tokens[:SHOWN_TOKENS]))
+        more = f" and {len(output.tokens) - SHOWN_TOKENS} more"
+        more = more if len(output.tokens) > SHOWN_TOKENS else ""
+        say(f"{name}: {len(output.tokens)} tokens, {output.reason}: {shown}{more}")
+        if tokenizer is not None:
+            say(f"    {printable(repr(tokenizer.decode(output.tokens)))}")
+    backend, pool = execution.model.backend, schedule.pool
+    counted = ", ".join(f"{name} {count}" for name, count in result.counters.items() if count)
+    say(f"{len(schedule.steps)} steps over {pool.blocks} blocks of {pool.block_size} slots")
+    say(f"counters: {counted}")
+    say(f"backend {backend.name}, {backend.dtype}")
+    say(f"workload   {execution.workload.sha256}")
+    say(f"schedule   {schedule.sha256}")
+    say(f"trajectory {result.trajectory.sha256}")
+    if out is not None:
+        say(f"wrote workload, schedule, trajectory and run to {out}")
