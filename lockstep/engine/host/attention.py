@@ -215,7 +215,7 @@ def _one_split(
     # A maximum is the same in any order; both zeros lead to the same exponentials.
     largest = np.where(live, scores, np.float32(-np.inf)).max(axis=axis, keepdims=True)
     probabilities = np.where(live, exp(scores - largest), np.float32(0))
-    total = fold(np.moveaxis(probabilities, axis, -1), TILE)
+    total = fold(probabilities.swapaxes(axis, -1), TILE)
     if halve:
         probabilities = probabilities.astype(np.float16).astype(np.float32)
     if wide:

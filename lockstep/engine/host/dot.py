@@ -33,7 +33,7 @@ def _chunk_sums(
 ) -> NDArray[np.float32]:
     """Sum each chunk of `terms` from zero, in ascending order: [..., chunks, M, N]."""
     chunks = a.shape[-1] // terms
-    rows = np.moveaxis(a.reshape(*a.shape[:-1], chunks, terms), -3, -2)
+    rows = a.reshape(*a.shape[:-1], chunks, terms).swapaxes(-3, -2)
     columns = b.reshape(*b.shape[:-2], chunks, terms, b.shape[-1])
     sums = np.zeros((*stack, chunks, a.shape[-2], b.shape[-1]), dtype=np.float32)
     products = np.empty_like(sums)
