@@ -78,7 +78,7 @@ WORDS = {
     "modules": "modules that they were built from",
     "layouts_proved": "layouts proved at real sizes",
     "layouts_proved_for_any_tokens": "of these for any number of tokens",
-    "cases": "pairs of layout and geometry proved",
+    "cases": "cases proved, each a tensor at a geometry, for its tokens or for any",
     "not_applicable": "combinations that do not apply, each with its reason",
     "proofs": "statements about layouts proved",
     "guards": "planted wrong strides, each with a counterexample that was replayed",
