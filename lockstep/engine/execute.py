@@ -82,8 +82,7 @@ class Execution:
     ) -> None:
         config = model.config
         require_model(workload, config.vocab_size, config.max_position_embeddings)
-        if machine is None or "never_fitting_accepted" not in machine.weakened:
-            require_fit(workload, pool)
+        require_fit(workload, pool)
         self.model = model
         self.workload = workload
         self.ledger = Ledger(pool, model.digest, frozenset(config.eos_token_ids), machine)
@@ -221,8 +220,8 @@ def execute(
             NOT_ARRIVED; an action that is not legal where it stands, as `Ledger.apply`, named as
             `/steps/STEP/ACTION`; SCHEDULE_UNFINISHED.
     """
-    require_requests(schedule, workload)
     execution = Execution(model, workload, schedule.pool, observer, machine)
+    require_requests(schedule, workload)
     for actions in schedule.steps:
         for action in actions:
             execution.act(action)
