@@ -1,5 +1,6 @@
 """A model's files as bytes: read whole, digested, and JSON taken strictly [MODEL-2]."""
 
+import codecs
 import hashlib
 import json
 import math
@@ -37,7 +38,8 @@ def parse_object(data: bytes, path: Path) -> dict[str, Any]:
     """Parse a JSON object; `path` is where it was read.
 
     Raises:
-        LockstepError: BAD_ENCODING, MALFORMED_JSON, DUPLICATE_KEY, LIMIT_DEPTH or NOT_AN_OBJECT.
+        LockstepError: BAD_ENCODING, MALFORMED_JSON, BAD_VALUE for a number that is none in
+            binary64, DUPLICATE_KEY, LIMIT_DEPTH, BAD_UNICODE or NOT_AN_OBJECT.
     """
     where = str(path)
 
@@ -58,11 +60,16 @@ def parse_object(data: bytes, path: Path) -> dict[str, Any]:
             raise LockstepError("BAD_VALUE", where, "finite numbers", text[:40])
         return value
 
+    if data.startswith(codecs.BOM_UTF8):
+        raise LockstepError("BAD_ENCODING", where, "no byte order mark", "one")
     try:
         text = data.decode("utf-8")
         value = json.loads(
             text, object_pairs_hook=members, parse_constant=constant, parse_float=number
         )
+        # Escapes can write what no text is, and no file's name can be.
+        if "\\ud" in text.lower() and _has_surrogate(value):
+            raise LockstepError("BAD_UNICODE", where, "no lone surrogate", "one")
     except UnicodeDecodeError as fault:
         raise LockstepError("BAD_ENCODING", where, "UTF-8", f"byte {fault.start}") from None
     except RecursionError:
@@ -73,3 +80,11 @@ def parse_object(data: bytes, path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise LockstepError("NOT_AN_OBJECT", where, "an object", type(value).__name__)
     return value
+
+
+def _has_surrogate(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -45,9 +45,9 @@ class SafetensorsFile:
     """
 
     def __init__(self, path: Path) -> None:
-        if not path.is_file():
-            raise LockstepError("FILE_UNREADABLE", str(path), "a file", "none of this name")
         try:
+            if not path.is_file():
+                raise LockstepError("FILE_UNREADABLE", str(path), "a file", "none of this name")
             with path.open("rb") as file:
                 self._version = _version(path)
                 self.entries = _entries(path)
