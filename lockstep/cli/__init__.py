@@ -120,6 +120,9 @@ def main() -> int:
     try:
         result: Any = application()(standalone_mode=False)
         sys.stdout.flush()
+        # Later versions of typer turn Ctrl-C into this status, without a word.
+        if result == 130:
+            raise KeyboardInterrupt
         return int(result or 0)
     except KeyboardInterrupt:
         return _tell("interrupted; nothing half-written is left.", 2)

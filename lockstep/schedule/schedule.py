@@ -82,14 +82,15 @@ def parse_schedule(document: dict[str, Any], source: str = "") -> Schedule:
             where an action has a member that its event has no use for, or lacks one.
     """
     require_schema(document, "schedule", source)
+    pool = Pool(**document["pool"])
     steps = tuple(
         tuple(
-            _action(entry, place(source, f"/steps/{step}/{index}"))
+            _action(entry, pool, place(source, f"/steps/{step}/{index}"))
             for index, entry in enumerate(entries)
         )
         for step, entries in enumerate(document["steps"])
     )
-    return Schedule(Pool(**document["pool"]), steps)
+    return Schedule(pool, steps)
 
 
 def read_schedule(path: Path) -> Schedule:
@@ -152,7 +153,7 @@ def require_requests(schedule: Schedule, workload: Workload, source: str = "") -
                 raise LockstepError("NOT_ARRIVED", where, expected, f"step {step}")
 
 
-def _action(entry: dict[str, Any], where: str) -> Action:
+def _action(entry: dict[str, Any], pool: Pool, where: str) -> Action:
     event = entry["event"]
     what = f"a {event} of request {entry['request']}"
     if event == "chunk" and "tokens" not in entry:
@@ -162,6 +163,7 @@ def _action(entry: dict[str, Any], where: str) -> Action:
     if event not in NAMING and "blocks" in entry:
         raise LockstepError("UNKNOWN_FIELD", f"{where}/blocks", f"no blocks in {what}")
     blocks = tuple(entry.get("blocks", ()))
-    if len(set(blocks)) != len(blocks):
-        raise LockstepError("BAD_VALUE", f"{where}/blocks", f"distinct blocks in {what}", blocks)
+    if len(set(blocks)) != len(blocks) or any(block >= pool.blocks for block in blocks):
+        expected = f"distinct blocks of 0 to {pool.blocks - 1} in {what}"
+        raise LockstepError("BAD_VALUE", f"{where}/blocks", expected, list(blocks))
     return Action(event, entry["request"], entry.get("tokens", 0), blocks)
