@@ -1,4 +1,4 @@
-"""The files of a run: what was done, what came of it, and where it was done."""
+"""The files of a run: what was done, what came of it, and where [SCHED-26] to [SCHED-28]."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lockstep.certificate.write import write_file
 from lockstep.engine.execute import Execution
 from lockstep.engine.run import Run
 from lockstep.engine.trajectory import Parts, Trajectory
+from lockstep.lifecycle import Pool
 from lockstep.schedule.schedule import Schedule, write_schedule
 from lockstep.schedule.workload import Workload, write_workload
 
@@ -22,7 +23,7 @@ PARTIAL = "schedule.partial.json"
 
 
 def trajectory_document(trajectory: Trajectory) -> dict[str, Any]:
-    """Give a trajectory as a JSON value, its digests in hex [ENG-24]."""
+    """Give a trajectory as a JSON value, its digests in hex [SCHED-27]."""
     chain = trajectory.chain
     return {
         "version": 1,
@@ -38,8 +39,6 @@ def trajectory_document(trajectory: Trajectory) -> dict[str, Any]:
 
 def parse_trajectory(document: dict[str, Any]) -> Trajectory:
     """Give the trajectory of what `trajectory_document` gave; its chain is made anew."""
-    from lockstep.lifecycle import Pool
-
     steps = tuple(
         Parts(*(bytes.fromhex(step[name]) for name in Parts._fields)) for step in document["steps"]
     )
@@ -47,7 +46,7 @@ def parse_trajectory(document: dict[str, Any]) -> Trajectory:
 
 
 def run_document(execution: Execution, run: Run, schedule: Schedule) -> dict[str, Any]:
-    """Give what came of a run, with the digests of what it was made of.
+    """Give what came of a run, with the digests of what it was made of [SCHED-28].
 
     The backend, its dtype and its environment are read back from what has computed.
     """
@@ -76,7 +75,7 @@ def run_document(execution: Execution, run: Run, schedule: Schedule) -> dict[str
 
 
 def write_run(folder: Path, workload: Workload, schedule: Schedule, execution: Execution) -> None:
-    """Write a run's four files, each whole or not at all, and run.json last.
+    """Write a run's four files, each whole or not at all, and run.json last [SCHED-26].
 
     run.json names the others by digest, so that files of two runs do not pass for one.
 
