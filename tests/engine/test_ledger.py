@@ -9,7 +9,7 @@ import pytest
 
 from lockstep.engine.ledger import Ledger
 from lockstep.errors import LockstepError
-from lockstep.lifecycle import Pool
+from lockstep.lifecycle import Machine, Pool
 from lockstep.schedule.schedule import Schedule
 from lockstep.schedule.workload import Request
 
@@ -270,3 +270,22 @@ def test_nothing_is_published_before_it_is_written(
     monkeypatch.setattr(made.pool, "wrote", lambda block, offset: None)
     fault = refused("BLOCK_NOT_WRITTEN", lambda: made.complete([7]))
     assert (fault.pointer, fault.got) == ("block 0", 0)
+
+
+@pytest.mark.parametrize(
+    ("weakening", "part", "steps"),
+    [
+        ("shared_release", "references", ("admit b, cache_hit b, decode b", "preempt_rc b", "")),
+        ("preempted_keeps_blocks", "references", ("preempt_rc a", "")),
+        ("lazy_reservation", "invariant", ("admit b, decode b", "")),
+    ],
+)
+def test_a_machine_with_other_rules_shows(
+    schedule: MakeSchedule, weakening: str, part: str, steps: tuple[str, ...]
+) -> None:
+    made = Ledger(Pool(20, 2), bytes(32), frozenset(), Machine(weakened=frozenset({weakening})))
+    made.submit(Request("a", PROMPT, 9))
+    made.submit(Request("b", PROMPT, 9))
+    plan = schedule(20, 2, "admit a, decode a", *steps)
+    fault = refused("LEDGER_MISMATCH", lambda: play(made, plan))
+    assert fault.pointer.endswith(part)
