@@ -82,6 +82,17 @@ def test_in_chunks_as_whole(model: Model, schedule: MakeSchedule, cuts: tuple[in
     assert run.counters["chunks"] == len(cuts) and run.counters["rows"] == 26
 
 
+def test_a_backend_that_follows_the_batch_is_told_by_its_chunks(
+    checkpoint: Checkpoint, schedule: MakeSchedule
+) -> None:
+    # The control: with `fast` the comparisons of this file fail, as they should.
+    fast = Model(checkpoint, open_backend("fast"))
+    whole = alone(fast, schedule, A)
+    plan = schedule(9, 4, "admit a, chunk a 5", *["decode a"] * 6, "finish a")
+    chunked = execute(fast, Workload((A,)), plan).outputs["a"]
+    assert chunked.logit_digests[0] != whole.logit_digests[0]
+
+
 @pytest.mark.parametrize("after", range(1, 6))
 def test_preempted_and_resumed_as_undisturbed(
     model: Model, schedule: MakeSchedule, after: int
