@@ -81,7 +81,7 @@ EXPORT_DIGITS = 200_000
 KERNEL_STEPS = 20_000_000
 """Steps of computation for one declaration: some minutes. The largest tables are left to Lean."""
 
-KERNEL_TERMS = 200_000
+KERNEL_TERMS = 20_000
 """Terms made for one declaration beyond which they are dropped once it has been checked."""
 
 KERNEL_NUMBER_BITS = 1 << 24

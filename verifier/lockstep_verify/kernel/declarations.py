@@ -42,9 +42,10 @@ class Type(NamedTuple):
 
 
 class Constructor(NamedTuple):
-    """A constructor."""
+    """A constructor of the type `type_name`."""
 
     name: Name
+    type_name: Name
     type: Term
     params: int
     fields: int

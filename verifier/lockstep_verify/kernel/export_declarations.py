@@ -15,7 +15,17 @@ from lockstep_verify.kernel.declarations import (
     names_of,
 )
 from lockstep_verify.kernel.export_reader import LineReader
-from lockstep_verify.kernel.terms import CONST, NAT, PROJ, STR, Name, Term, parts
+from lockstep_verify.kernel.terms import (
+    CONST,
+    NAT,
+    PROJ,
+    SORT,
+    STR,
+    Name,
+    Term,
+    level_parameters,
+    parts,
+)
 
 _COMMON = ("name", "levelParams", "type")
 _MEMBERS = {
@@ -118,6 +128,20 @@ class _Declarations:
             self._checked.add(term)
             stack.extend(parts(term))
 
+    def _universes(self, universes: tuple[Name, ...], *terms: Term | None) -> None:
+        """Refuse a level parameter that the declaration does not have (EXP-6)."""
+        stack = [term for term in terms if term is not None and term.poly]
+        seen = set(stack)
+        while stack:
+            term = stack.pop()
+            levels = (term.a,) if term.kind == SORT else term.b if term.kind == CONST else ()
+            if not set().union(*map(level_parameters, levels)) <= set(universes):
+                self.lines.refuse("only universe parameters of the declaration")
+            for inner in parts(term):
+                if inner.poly and inner not in seen:
+                    seen.add(inner)
+                    stack.append(inner)
+
     def _common(self, value: dict[str, Any]) -> tuple[Name, tuple[Name, ...], Term]:
         lines = self.lines
         name, universes = lines.name(value["name"]), lines.name_list(value["levelParams"])
@@ -140,6 +164,7 @@ class _Declarations:
             self._one_of(value["safety"], ("safe",))
             detail = self._hints(value["hints"])
         self._rests_on_known(type_, term)
+        self._universes(universes, type_, term)
         self._declare(name)
         return Constant(kind, name, universes, type_, term, detail, lines.line)
 
@@ -164,6 +189,7 @@ class _Declarations:
         for one in raw_types:
             _, own, type_ = self._common(one)
             self._rests_on_known(type_)
+            self._universes(own, type_)
             if (own, lines.name_list(one["all"])) != (universes, shared):
                 lines.refuse("types of one group: the same universe parameters, all in order")
         self._declare(*shared)
@@ -205,8 +231,9 @@ class _Declarations:
             if (own, own_universes, lines.name(one["induct"]), one["cidx"]) != expected:
                 lines.refuse("constructors in the order of ctors, each with its type", own)
             self._rests_on_known(own_type)
+            self._universes(own_universes, own_type)
             params, fields = lines.count(one["numParams"]), lines.count(one["numFields"])
-            found.append(Constructor(own, own_type, params, fields))
+            found.append(Constructor(own, name, own_type, params, fields))
         self._declare(*names)
         return Type(
             name,
@@ -235,7 +262,9 @@ class _Declarations:
             for rule in self._list(one, "rules"):
                 value = lines.term(rule["rhs"])
                 rules.append(Rule(lines.name(rule["ctor"]), lines.count(rule["nfields"]), value))
-            self._rests_on_known(type_, *(rule.value for rule in rules))
+            values = [rule.value for rule in rules]
+            self._rests_on_known(type_, *values)
+            self._universes(universes, type_, *values)
             counts = ("numParams", "numIndices", "numMotives", "numMinors")
             params, indices, motives, minors = (lines.count(one[key]) for key in counts)
             sizes = (place, params, indices, motives, minors)

@@ -48,7 +48,8 @@ class LineReader:
 
     def refuse(self, expected: str, got: object = None) -> NoReturn:
         """Refuse the line that is being read."""
-        raise Refusal("EXPORT_MALFORMED", f"/{self.line}", expected, got)
+        shown = str(got) if isinstance(got, Name) else got
+        raise Refusal("EXPORT_MALFORMED", f"/{self.line}", expected, shown)
 
     def read_line(self, line: bytes) -> None:
         """Read one line, its line feed left out."""
@@ -249,12 +250,6 @@ class LineReader:
         term = self.make.binder(kind, self.term(type_), self.term(body))
         self._add_term(term, (word, name, type_, body, info), type_, body)
 
-    def _lam(self, value: Any) -> None:
-        self._binder(LAM, "lam", value)
-
-    def _pi(self, value: Any) -> None:
-        self._binder(PI, "forallE", value)
-
     def _let(self, value: Any) -> None:
         self.members(value, _MEMBERS["letE"])
         self.no(value["nondep"], "nondep")
@@ -294,8 +289,8 @@ _TERM_READERS: _Readers = {
     "sort": LineReader._sort,
     "const": LineReader._const,
     "app": LineReader._app,
-    "lam": LineReader._lam,
-    "forallE": LineReader._pi,
+    "lam": lambda reader, value: reader._binder(LAM, "lam", value),
+    "forallE": lambda reader, value: reader._binder(PI, "forallE", value),
     "letE": LineReader._let,
     "natVal": LineReader._nat,
     "strVal": LineReader._string,

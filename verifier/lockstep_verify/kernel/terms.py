@@ -4,6 +4,7 @@ A binder keeps neither its name nor how its argument is written: terms that diff
 mean the same and are one object here.
 """
 
+from itertools import islice
 from typing import Any
 
 BVAR, SORT, CONST, APP, LAM, PI, LET, NAT, STR, PROJ, FREE = range(11)
@@ -57,14 +58,14 @@ class Term:
             LAM and PI type, body; LET type, value, body; NAT number; STR text; PROJ name, index,
             structure; FREE number, type.
         loose: one more than the largest index of a bound variable that is bound outside, or 0.
-        free: whether a FREE variable occurs.
+        free: one more than the largest number of a FREE variable that occurs, or 0.
         poly: whether a level parameter occurs.
     """
 
     __slots__ = ("a", "b", "c", "free", "kind", "loose", "poly")
 
     def __init__(
-        self, kind: int, a: Any, b: Any, c: Any, loose: int, free: bool, poly: bool
+        self, kind: int, a: Any, b: Any, c: Any, loose: int, free: int, poly: bool
     ) -> None:
         self.kind = kind
         self.a = a
@@ -85,6 +86,14 @@ class Terms:
         self.anonymous = Name(None, "")
         self.zero = Level(ZERO, None, None, False)
         self.prop = self.sort(self.zero)
+
+    def mark(self) -> int:
+        """Give a mark of the terms made so far."""
+        return len(self._terms)
+
+    def drop(self, mark: int) -> None:
+        """Forget the terms made since a mark; none of them may be used any more."""
+        self._terms = dict(islice(self._terms.items(), mark))
 
     def child(self, parent: Name, part: str | int) -> Name:
         """Make the name below `parent` of one more component."""
@@ -129,7 +138,7 @@ class Terms:
         key = (BVAR, index)
         term = self._terms.get(key)
         if term is None:
-            term = Term(BVAR, index, None, None, index + 1, False, False)
+            term = Term(BVAR, index, None, None, index + 1, 0, False)
             self._terms[key] = term
         return term
 
@@ -138,7 +147,7 @@ class Terms:
         key = (SORT, level)
         term = self._terms.get(key)
         if term is None:
-            term = Term(SORT, level, None, None, 0, False, level.poly)
+            term = Term(SORT, level, None, None, 0, 0, level.poly)
             self._terms[key] = term
         return term
 
@@ -148,7 +157,7 @@ class Terms:
         term = self._terms.get(key)
         if term is None:
             poly = any(level.poly for level in levels)
-            term = Term(CONST, name, levels, None, 0, False, poly)
+            term = Term(CONST, name, levels, None, 0, 0, poly)
             self._terms[key] = term
         return term
 
@@ -158,7 +167,8 @@ class Terms:
         term = self._terms.get(key)
         if term is None:
             loose = function.loose if function.loose > argument.loose else argument.loose
-            free, poly = function.free or argument.free, function.poly or argument.poly
+            free = function.free if function.free > argument.free else argument.free
+            poly = function.poly or argument.poly
             term = Term(APP, function, argument, None, loose, free, poly)
             self._terms[key] = term
         return term
@@ -176,7 +186,8 @@ class Terms:
         if term is None:
             inner = body.loose - 1
             loose = type_.loose if type_.loose > inner else inner
-            free, poly = type_.free or body.free, type_.poly or body.poly
+            free = type_.free if type_.free > body.free else body.free
+            poly = type_.poly or body.poly
             term = Term(kind, type_, body, None, loose, free, poly)
             self._terms[key] = term
         return term
@@ -187,9 +198,18 @@ class Terms:
         term = self._terms.get(key)
         if term is None:
             loose = max(type_.loose, value.loose, body.loose - 1)
-            free = type_.free or value.free or body.free
+            free = max(type_.free, value.free, body.free)
             poly = type_.poly or value.poly or body.poly
             term = Term(LET, type_, value, body, loose, free, poly)
+            self._terms[key] = term
+        return term
+
+    def variable(self, number: int, type_: Term) -> Term:
+        """Make the FREE variable of a number and a type; the caller sees to its being new."""
+        key = (FREE, number, type_)
+        term = self._terms.get(key)
+        if term is None:
+            term = Term(FREE, number, type_, None, 0, number + 1, type_.poly)
             self._terms[key] = term
         return term
 
@@ -204,7 +224,7 @@ class Terms:
     def _leaf(self, key: tuple[int, Any]) -> Term:
         term = self._terms.get(key)
         if term is None:
-            term = Term(key[0], key[1], None, None, 0, False, False)
+            term = Term(key[0], key[1], None, None, 0, 0, False)
             self._terms[key] = term
         return term
 
@@ -217,6 +237,22 @@ class Terms:
             term = Term(PROJ, name, index, structure, loose, free, poly)
             self._terms[key] = term
         return term
+
+
+def level_parameters(level: Level) -> set[Name]:
+    """Collect the parameters of a level."""
+    found: set[Name] = set()
+    stack, seen = [level], {level}
+    while stack:
+        one = stack.pop()
+        if one.kind == PARAM:
+            found.add(one.a)
+            continue
+        for inner in (one.a, one.b):
+            if isinstance(inner, Level) and inner.poly and inner not in seen:
+                seen.add(inner)
+                stack.append(inner)
+    return found
 
 
 def parts(term: Term) -> tuple[Term, ...]:
