@@ -6,6 +6,7 @@ share the work, and pads rows to the longest one of the batch. So a row's bits d
 company, on any CPU.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -75,27 +76,24 @@ class FastBackend(HostBackend):
     ) -> Array:
         """Attend over as many splits as leave every worker a piece."""
         inputs.check_attention(q.shape, keys.shape, values.shape, tables, lengths)
-        rows, heads, head_dim = q.shape
-        if not rows:
-            return q
-        grouped = q.astype(np.float32, copy=False).reshape(rows, keys.shape[2], -1, head_dim)
-        positions = np.arange(int(lengths.max()))
-        live = positions < lengths[:, None]
-        block = np.where(live, tables[:, positions // keys.shape[1]], 0)
-        slots = block * keys.shape[1] + positions % keys.shape[1]
-        k, v = (_gather(cache, slots, live) for cache in (keys, values))
-        largest = np.full((*grouped.shape[:3], 1), -np.inf, dtype=np.float32)
-        total, output = np.zeros_like(largest), np.zeros_like(grouped)
-        with np.errstate(all="ignore"):
-            for part in np.array_split(positions, max(1, min(len(positions), WORKERS // rows))):
-                scores = np.matmul(grouped, k[:, :, part].swapaxes(-1, -2)) * np.float32(scale)
-                scores = np.where(live[:, None, None, part], scores, np.float32(-np.inf))
-                greater = np.maximum(largest, scores.max(axis=-1, keepdims=True))
-                old, new = np.exp(largest - greater), np.exp(scores - greater)
-                total = total * old + new.sum(axis=-1, keepdims=True)
-                output = output * old + np.matmul(new, v[:, :, part])
-                largest = greater
-            return self._round((output / total).reshape(rows, heads, head_dim))
+        result = np.empty(q.shape, dtype=np.float32)
+        splits = max(1, WORKERS // max(1, len(q)))
+        for rows, table, own in _batches(tables, lengths):
+            groups, each = own.shape
+            grouped = q[rows].astype(np.float32, copy=False)
+            grouped = grouped.reshape(groups, each, keys.shape[2], -1, q.shape[2])
+            positions = np.arange(int(own.max()))
+            used = positions < own.max(axis=1, keepdims=True)
+            block = np.where(used, table[:, positions // keys.shape[1]], 0)
+            slots = block * keys.shape[1] + positions % keys.shape[1]
+            k, v = (_gather(cache, slots, used) for cache in (keys, values))
+            live = positions < np.repeat(own, grouped.shape[3], axis=1)[:, None, :, None]
+            queries = grouped.swapaxes(1, 2).reshape(groups, keys.shape[2], -1, q.shape[2])
+            with np.errstate(all="ignore"):
+                output = _attend(queries, k, v, live, np.float32(scale), splits)
+            output = output.reshape(groups, keys.shape[2], each, -1, q.shape[2]).swapaxes(1, 2)
+            result[rows] = output.reshape(-1, *q.shape[1:])
+        return self._round(result)
 
     def log_softmax(self, logits: Array) -> Array:
         """Give log-probabilities with NumPy's own functions."""
@@ -152,10 +150,51 @@ class FastTorchBackend(FastBackend):
         }
 
 
+def _batches(tables: Integers, lengths: Integers) -> Iterator[tuple[Integers, Integers, Integers]]:
+    """Give rows, tables [G, W] and lengths [G, rows of each] of what is multiplied at once.
+
+    The rows of a request's chunk are one batch of queries over the same keys; all rows that
+    stand alone are one batch, padded to its longest.
+    """
+    changes = np.nonzero((tables[1:] != tables[:-1]).any(axis=1))[0] + 1
+    runs = [run for run in np.split(np.arange(len(tables)), changes) if len(run)]
+    for run in runs:
+        if len(run) > 1:
+            yield run, tables[run[:1]], lengths[run][None]
+    alone = np.array([run[0] for run in runs if len(run) == 1], dtype=np.int64)
+    if len(alone):
+        yield alone, tables[alone], lengths[alone][:, None]
+
+
+def _attend(
+    q: NDArray[np.float32],
+    k: NDArray[np.float32],
+    v: NDArray[np.float32],
+    live: NDArray[np.bool_],
+    scale: np.float32,
+    splits: int,
+) -> NDArray[np.float32]:
+    """Attend q [G, KV heads, Q, D] to k and v [G, KV heads, L, D] where `live` [G, 1, Q, L]."""
+    largest = np.full((*q.shape[:3], 1), -np.inf, dtype=np.float32)
+    total, output = np.zeros_like(largest), np.zeros_like(q)
+    positions = np.arange(k.shape[2])
+    for part in np.array_split(positions, min(len(positions), splits)):
+        seen = live[..., part]
+        scores = np.matmul(q, k[:, :, part].swapaxes(-1, -2)) * scale
+        scores = np.where(seen, scores, np.float32(-np.inf))
+        greater = np.maximum(largest, scores.max(axis=-1, keepdims=True))
+        old, new = np.exp(largest - greater), np.exp(scores - greater)
+        total = total * old + new.sum(axis=-1, keepdims=True)
+        output = output * old + np.matmul(new, v[:, :, part])
+        largest = greater
+    result: NDArray[np.float32] = output / total
+    return result
+
+
 def _gather(
     cache: NDArray[np.floating], slots: NDArray[np.integer], live: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
-    """Read [M, KV heads, positions, D], zero where a position is not live."""
+    """Read [G, KV heads, positions, D], zero where a position is not live."""
     rows: NDArray[np.float32] = cache.reshape(-1, *cache.shape[2:])[slots].astype(np.float32)
     rows[~live] = 0
     return rows.transpose(0, 2, 1, 3)
