@@ -92,7 +92,6 @@ def keep(weights: Weights, sampling: Sampling) -> Weights:
 
 def point(drawing: Drawing, total: int) -> int:
     """Give an integer from 0 to total - 1, each as likely as any other [ENG-15]."""
-    limit = U64 - U64 % total
     attempt = 0
     while True:
         digest = framed(
@@ -102,9 +101,11 @@ def point(drawing: Drawing, total: int) -> int:
             u64(drawing.position),
             u64(attempt),
         )
-        number = int.from_bytes(digest[:8], "big")
-        if number < limit:
-            return number % total
+        # A product rather than a remainder: where two backends' weights differ in their last
+        # bits, so does the point, and not wildly.
+        high, low = divmod(int.from_bytes(digest[:8], "big") * total, U64)
+        if low >= U64 % total:
+            return high
         attempt += 1
 
 

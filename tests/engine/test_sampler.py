@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -98,21 +100,47 @@ def test_a_point_is_that_of_the_spec() -> None:
     fields = (b"lockstep/draw/1", bytes(7) + b"\5", "ä".encode(), bytes(7) + b"\x09", bytes(8))
     text = b"".join(len(field).to_bytes(8, "big") + field for field in fields)
     number = int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
-    assert point(drawing("ä", seed=5), 1000) == number % 1000
+    assert point(drawing("ä", seed=5), 1000) == number * 1000 >> 64
 
 
-def test_a_point_at_the_end_of_the_range_is_rejected() -> None:
+def test_points_that_would_be_likelier_are_rejected() -> None:
     # Of a sum just above 2^63, almost half of all numbers are rejected.
     total = (1 << 63) + 1
-    points = [point(drawing(position=position), total) for position in range(64)]
-    first = [
-        int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
+    numbers = [
+        int.from_bytes(hashlib.sha256(_draw_text(position)).digest()[:8], "big")
         for position in range(64)
-        for text in [_draw_text(position)]
     ]
-    again = [position for position, number in enumerate(first) if number >= total]
-    assert 16 < len(again) < 48 and all(number < total for number in points)
-    assert all(points[n] == first[n] for n in range(64) if n not in again)
+    products = [number * total for number in numbers]
+    taken = [product % (1 << 64) >= (1 << 64) % total for product in products]
+    assert 16 < sum(taken) < 48
+    for position, (product, holds) in enumerate(zip(products, taken, strict=True)):
+        assert (point(drawing(position=position), total) == product >> 64) is holds
+
+
+def test_every_point_is_as_likely_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With numbers of 6 bits in place of 64, each of 64 first numbers: ten points, six each.
+    monkeypatch.setattr("lockstep.engine.sampler.U64", 64)
+    counts: Counter[int] = Counter()
+    for first in range(64):
+        attempts = iter([first, None])
+
+        def digest(tag: str, *fields: bytes, attempts: Iterator[int | None] = attempts) -> bytes:
+            number = next(attempts)
+            if number is None:
+                raise StopAsyncIteration
+            return number.to_bytes(8, "big")
+
+        monkeypatch.setattr("lockstep.engine.sampler.framed", digest)
+        with contextlib.suppress(StopAsyncIteration):
+            counts[point(drawing(), 10)] += 1
+    assert counts == dict.fromkeys(range(10), 6)
+
+
+def test_a_point_moves_little_where_the_sum_does() -> None:
+    for position in range(50):
+        way, total = drawing(position=position), 1 << 36
+        moved = point(way, total + 40) - point(way, total)
+        assert 0 <= moved <= 40
 
 
 def _draw_text(position: int) -> bytes:
