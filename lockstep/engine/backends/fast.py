@@ -187,7 +187,7 @@ def _attend(
         total = total * old + new.sum(axis=-1, keepdims=True)
         output = output * old + np.matmul(new, v[:, :, part])
         largest = greater
-    result: NDArray[np.float32] = output / total
+    result: NDArray[np.float32] = np.divide(output, total, dtype=np.float32)
     return result
 
 
