@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from lockstep.engine.execute import Execution
+    from lockstep.engine.model import Model
     from lockstep.engine.run import Run
     from lockstep.engine.tokenizer import Tokenizer
     from lockstep.lifecycle import Pool
@@ -59,7 +60,12 @@ def run(
     """
     from lockstep.cli.schedule import choose_policy
     from lockstep.engine.record import write_run
-    from lockstep.schedule.schedule import Schedule, read_schedule, require_requests
+    from lockstep.schedule.schedule import (
+        Schedule,
+        read_schedule,
+        require_complete,
+        require_requests,
+    )
     from lockstep.schedule.workload import read_workload
 
     if out is not None and out.exists() and not out.is_dir():
@@ -69,17 +75,23 @@ def run(
         _refuse({"policy": policy, "seed": seed, "block-size": block_size, "blocks": blocks})
         given = read_schedule(schedule)
         require_requests(given, requests, str(schedule))
-        execution = _execution(model, requests, given.pool, backend, dtype)
+        if not unfinished:
+            # Told before anything is computed; a legal schedule with all finishes is complete.
+            require_complete(given, requests, str(schedule))
+        opened = _model(model, backend, dtype)
+        execution = _execution(opened, requests, given.pool, str(workload))
         steps, total = _scheduled(execution, given, str(schedule)), len(given.steps)
     else:
+        if unfinished:
+            raise typer.BadParameter("a policy finishes every request", param_hint="--unfinished")
         chosen = choose_policy(policy or "continuous", seed)
         pool = _pool(requests, block_size or 16, blocks)
-        execution = _execution(model, requests, pool, backend, dtype)
+        opened = _model(model, backend, dtype)
+        execution = _execution(opened, requests, pool, str(workload))
         steps = _driven(execution, chosen)
         total = sum(request.max_new for request in requests.requests)
     done = _advance(execution, steps, total, schedule is not None, out)
     made = Schedule(execution.ledger.state.pool, done)
-    _require_finished(execution, unfinished or schedule is None, str(schedule))
     if out is not None:
         write_run(out, requests, made, execution)
     _tell(execution, made, _tokenizer(model, execution), out)
@@ -98,19 +110,25 @@ def _pool(workload: Workload, block_size: int, blocks: int | None) -> Pool:
     return pool_for(workload, block_size) if blocks is None else Pool(blocks, block_size)
 
 
-def _execution(
-    folder: Path, workload: Workload, pool: Pool, backend: str, dtype: str | None
-) -> Execution:
-    """Open a backend, read the model for it, and make ready to run."""
+def _model(folder: Path, backend: str, dtype: str | None) -> Model:
+    """Open a backend, and read the model for it."""
     from lockstep.engine.backends import open_backend
     from lockstep.engine.checkpoint import COMPUTE_DTYPES, read_checkpoint
-    from lockstep.engine.execute import Execution
     from lockstep.engine.model import Model
 
     opened = open_backend(backend, dtype)
     # The reference in float64 widens float32, which holds every stored dtype exactly.
     weights = opened.dtype if opened.dtype in COMPUTE_DTYPES else "float32"
-    return Execution(Model(read_checkpoint(folder, weights), opened), workload, pool)
+    return Model(read_checkpoint(folder, weights), opened)
+
+
+def _execution(model: Model, workload: Workload, pool: Pool, source: str) -> Execution:
+    """Make ready to run; what the model cannot take is refused at its place in the file."""
+    from lockstep.engine.execute import Execution
+    from lockstep.schedule.workload import require_model
+
+    require_model(workload, model.config.vocab_size, model.config.max_position_embeddings, source)
+    return Execution(model, workload, pool)
 
 
 def _scheduled(execution: Execution, schedule: Schedule, source: str) -> Steps:
@@ -176,16 +194,6 @@ def _keep(pool: Pool, steps: tuple[tuple[Action, ...], ...], out: Path | None) -
         f"{taken}; {out / PARTIAL} has them, and --schedule with --unfinished takes them again",
         file=sys.stderr,
     )
-
-
-def _require_finished(execution: Execution, admitted: bool, source: str) -> None:
-    from lockstep.errors import LockstepError
-
-    left = execution.unfinished
-    if left and not admitted:
-        raise LockstepError(
-            "SCHEDULE_UNFINISHED", f"{source}:/steps", "every request finished", ", ".join(left)
-        )
 
 
 def _tokenizer(folder: Path, execution: Execution) -> Tokenizer | None:

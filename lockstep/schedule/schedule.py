@@ -153,6 +153,25 @@ def require_requests(schedule: Schedule, workload: Workload, source: str = "") -
                 raise LockstepError("NOT_ARRIVED", where, expected, f"step {step}")
 
 
+def require_complete(schedule: Schedule, workload: Workload, source: str = "") -> None:
+    """Refuse a schedule that leaves requests unfinished: without a finish of each [SCHED-17].
+
+    Raises:
+        LockstepError: SCHEDULE_UNFINISHED, naming them.
+    """
+    finishes = {
+        action.request for step in schedule.steps for action in step if action.event == "finish"
+    }
+    left = [request.id for request in workload.submission if request.id not in finishes]
+    if left:
+        raise LockstepError(
+            "SCHEDULE_UNFINISHED",
+            place(source, "/steps"),
+            f"every request finished after step {len(schedule.steps) - 1}",
+            ", ".join(left),
+        )
+
+
 def _action(entry: dict[str, Any], pool: Pool, where: str) -> Action:
     event = entry["event"]
     what = f"a {event} of request {entry['request']}"

@@ -14,7 +14,13 @@ from lockstep.lifecycle.relation import observed_n_grams
 from lockstep.limits import SCHEDULE_STEPS, TOKEN_ID
 from lockstep.schedule.document import place
 from lockstep.schedule.policy import Policy, take_step
-from lockstep.schedule.schedule import Action, Schedule, require_fit, require_requests
+from lockstep.schedule.schedule import (
+    Action,
+    Schedule,
+    require_complete,
+    require_fit,
+    require_requests,
+)
 from lockstep.schedule.workload import Request, Workload
 
 END = TOKEN_ID + 1
@@ -201,13 +207,8 @@ def check(
         for action in actions:
             run.act(action)
         run.end_step()
-    if run.unfinished and not partial:
-        raise LockstepError(
-            "SCHEDULE_UNFINISHED",
-            place(source, "/steps"),
-            f"every request finished after step {len(schedule.steps) - 1}",
-            ", ".join(run.unfinished),
-        )
+    if not partial:
+        require_complete(schedule, workload, source)
     return run
 
 

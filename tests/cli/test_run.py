@@ -173,7 +173,7 @@ def test_bad_input_is_told_with_file_and_place(lockstep: Lockstep) -> None:
 
     bad = edited(folder, "w.json", token)
     told = lockstep("run", "--model", "tiny", "--workload", bad, "--out", "none", exit=3)
-    assert "TOKEN_OUT_OF_RANGE at /requests/1/prompt/3" in told.replace("bad.json:", "")
+    assert "TOKEN_OUT_OF_RANGE at bad.json:/requests/1/prompt/3" in told
 
     def unknown(document: Any) -> None:
         document["steps"][0][0]["request"] = "zz"
@@ -204,6 +204,7 @@ def test_bad_input_is_told_with_file_and_place(lockstep: Lockstep) -> None:
         (("--schedule", "s.json", "--blocks", "9"), "--blocks"),
         (("--schedule", "s.json", "--block-size", "9"), "--block-size"),
         (("--seed", "1"), "the policy swarm"),
+        (("--unfinished",), "a policy finishes every request"),
         (("--out", "w.json"), "is no folder"),
         (("--backend", "other"), "one of host"),
     ],
