@@ -12,35 +12,8 @@ from lockstep.engine.checkpoint import read_config
 from lockstep.engine.config import ModelConfig
 from lockstep.errors import LockstepError
 
-# As published with Qwen3-0.6B.
-QWEN3_06B = """{
-  "architectures": ["Qwen3ForCausalLM"],
-  "attention_bias": false,
-  "attention_dropout": 0.0,
-  "bos_token_id": 151643,
-  "eos_token_id": 151645,
-  "head_dim": 128,
-  "hidden_act": "silu",
-  "hidden_size": 1024,
-  "initializer_range": 0.02,
-  "intermediate_size": 3072,
-  "max_position_embeddings": 40960,
-  "max_window_layers": 28,
-  "model_type": "qwen3",
-  "num_attention_heads": 16,
-  "num_hidden_layers": 28,
-  "num_key_value_heads": 8,
-  "rms_norm_eps": 1e-06,
-  "rope_scaling": null,
-  "rope_theta": 1000000,
-  "sliding_window": null,
-  "tie_word_embeddings": true,
-  "torch_dtype": "bfloat16",
-  "transformers_version": "4.51.0",
-  "use_cache": true,
-  "use_sliding_window": false,
-  "vocab_size": 151936
-}"""
+# config.json as published with Qwen3-0.6B.
+QWEN3_06B = Path(__file__).with_name("qwen3-0.6b.json").read_text("utf-8")
 GENERATION = """{
   "bos_token_id": 151643,
   "do_sample": true,
@@ -271,7 +244,7 @@ def test_two_rotary_bases_that_differ(tmp_path: Path) -> None:
     ("data", "code"),
     [
         (b"", "MALFORMED_JSON"),
-        (QWEN3_06B.encode()[:-1], "MALFORMED_JSON"),
+        (QWEN3_06B.encode()[:-2], "MALFORMED_JSON"),
         (QWEN3_06B.encode() + b"{}", "MALFORMED_JSON"),
         (b"\xef\xbb\xbf{}", "BAD_ENCODING"),
         (b'{"head_dim": "\xff"}', "BAD_ENCODING"),
