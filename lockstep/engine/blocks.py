@@ -47,6 +47,10 @@ class BlockPool:
         """Give the `count` free blocks of the lowest numbers, fewer where there are not enough."""
         return tuple(nsmallest(count, self._free)) if count > 0 else ()
 
+    def are_free(self, blocks: Sequence[int]) -> bool:
+        """Whether these are blocks of the pool, and all of them free."""
+        return self._free.issuperset(blocks)
+
     def take(self, blocks: Sequence[int]) -> None:
         """Give free blocks to a request; nothing is written in them."""
         for block in blocks:

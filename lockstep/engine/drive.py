@@ -4,13 +4,13 @@ What a policy may know is what a scheduler knows: the lifecycle's state, how man
 would grant, which requests have ended. It sees no logits and no tokens of the future.
 """
 
-from typing import Protocol
-
 from lockstep.engine.execute import Execution, Observer
 from lockstep.engine.model import Model
 from lockstep.engine.run import Run
 from lockstep.errors import LockstepError
 from lockstep.lifecycle import Machine, Pool, State
+from lockstep.limits import SCHEDULE_STEPS
+from lockstep.schedule.policy import Policy, take_step
 from lockstep.schedule.schedule import Action, Schedule
 from lockstep.schedule.workload import Request, Workload
 
@@ -62,14 +62,6 @@ class View:
         return self._ledger.computes(number)
 
 
-class Policy(Protocol):
-    """Makes a schedule, an action at a time."""
-
-    def next_action(self, view: View) -> Action | None:
-        """Give the next action of the open step, or None to end the step."""
-        ...
-
-
 def drive(
     model: Model,
     workload: Workload,
@@ -85,18 +77,14 @@ def drive(
 
     Raises:
         LockstepError: as `execute`; POLICY_STUCK, a step without an action although a request is
-            unfinished and none is still to arrive.
+            unfinished and none is still to arrive; LIMIT_SIZE, the policy goes on for more steps
+            than a schedule may have.
     """
     execution = Execution(model, workload, pool, observer, machine)
-    view, steps = View(execution), []
-    while unfinished := execution.unfinished:
-        actions = []
-        while (action := policy.next_action(view)) is not None:
-            execution.act(action)
-            actions.append(action)
-        if not actions and not execution.arriving:
-            waiting = f"none, and {', '.join(unfinished)} unfinished"
-            raise LockstepError("POLICY_STUCK", f"/steps/{view.step}", "an action", waiting)
+    view, steps = View(execution), list[tuple[Action, ...]]()
+    while execution.unfinished:
+        if len(steps) == SCHEDULE_STEPS:
+            raise LockstepError("LIMIT_SIZE", "/steps", f"at most {SCHEDULE_STEPS} steps")
+        steps.append(take_step(policy, view, execution.act))
         execution.end_step()
-        steps.append(tuple(actions))
     return Schedule(pool, tuple(steps)), execution.run()

@@ -233,6 +233,8 @@ class Ledger:
             return draft
         if not blocks:
             blocks = self.pool.lowest_free(taken(self.state, draft, self.machine.weakened))
+        if not self.pool.are_free(blocks):
+            return draft  # which the machine refuses
         published = tuple(block for block, _ in self._publishable(draft, blocks))
         return Step(number, action.event, action.tokens, blocks, published)
 

@@ -202,7 +202,16 @@ def test_a_policy_that_gives_nothing_is_stuck(model: Model) -> None:
         drive(model, late, Pool(4, 2), Listed([]))
     # Steps 0 to 2 wait for the arrival.
     assert (caught.value.code, caught.value.pointer) == ("POLICY_STUCK", "/steps/3")
-    assert caught.value.got == "none, and a unfinished"
+    assert caught.value.got == "none, with 1 unfinished"
+
+
+def test_a_policy_that_never_ends_is_stopped(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lockstep.engine.drive.SCHEDULE_STEPS", 4)
+    turns = [Action("admit", "a"), Action("chunk", "a", 1)]
+    again = [None, Action("preempt_rc", "a"), Action("resume", "a"), Action("chunk", "a", 1)]
+    with pytest.raises(LockstepError) as caught:
+        drive(model, WORKLOAD.alone("a"), Pool(40, 2), Listed([*turns, *again * 9]))
+    assert (caught.value.code, caught.value.expected) == ("LIMIT_SIZE", "at most 4 steps")
 
 
 def test_a_policys_illegal_action_is_refused(model: Model) -> None:
