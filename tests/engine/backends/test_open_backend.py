@@ -112,3 +112,9 @@ def test_a_changed_source_changes_the_digest(
 
 def test_subnormals_are_kept_here() -> None:
     assert machine.subnormals_kept()
+
+
+def test_a_blas_that_says_nothing_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_openblas", lambda: ())
+    described = machine.describe()
+    assert described["blas_kernel"] == described["blas_threads"] == machine.NOT_READ
