@@ -10,6 +10,8 @@ BESIDE = {
     "hunt": ("falsifications.toml", "lemmas.json"),
     "lean": ("lemmas.json",),
     "smt": ("hunt.json", "lifecycle.json", "lifecycle.smt2.template"),
+    "fidelity": ("environment.json",),
+    "replay": ("environment.json", "lifecycle.json"),
 }
 """Normative files of a kind that do not bear its name [STMT-9]."""
 

@@ -10,6 +10,8 @@ _SHARED = {
     "hunt": ("falsifications.toml", "lemmas.json"),
     "lean": ("lemmas.json",),
     "smt": ("hunt.json", "lifecycle.json", "lifecycle.smt2.template"),
+    "fidelity": ("environment.json",),
+    "replay": ("environment.json", "lifecycle.json"),
 }
 """What is normative for a kind beside the files that bear its name (STMT-9)."""
 
