@@ -1,6 +1,6 @@
 """Paged attention over splits of 512 positions [KERN-14 to 16]; `combine` folds the splits."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import triton.language as tl
@@ -35,16 +35,16 @@ class Partials(NamedTuple):
 
 @device
 def scores_of(
-    query: Any,
-    keys: Any,
-    offset: Any,
-    live: Any,
+    query: tl.tensor,
+    keys: tl.tensor,
+    offset: tl.tensor,
+    live: tl.tensor,
     QUERIES: tl.constexpr,
     PADDED: tl.constexpr,
     HEAD_DIM: tl.constexpr,
     CHUNK: tl.constexpr,
     TILE: tl.constexpr,
-) -> Any:
+) -> tl.tensor:
     """Give dots of queries with the keys at `offset` [TILE]: [PADDED, TILE], zero if not live."""
     g = tl.arange(0, PADDED)[:, None]
     total = tl.full((PADDED, TILE), 0.0, tl.float32)
@@ -60,18 +60,18 @@ def scores_of(
 
 @kernel(fixed=("keys", "values"))
 def split_kernel(
-    q: Any,
-    keys: Any,
-    values: Any,
-    tables: Any,
-    lengths: Any,
-    largest_of: Any,
-    total_of: Any,
-    output_of: Any,
-    table_width: Any,
-    block_size: Any,
-    splits: Any,
-    scale: Any,
+    q: tl.tensor,
+    keys: tl.tensor,
+    values: tl.tensor,
+    tables: tl.tensor,
+    lengths: tl.tensor,
+    largest_of: tl.tensor,
+    total_of: tl.tensor,
+    output_of: tl.tensor,
+    table_width: tl.tensor,
+    block_size: tl.tensor,
+    splits: tl.tensor,
+    scale: tl.tensor,
     HEADS: tl.constexpr,
     KV_HEADS: tl.constexpr,
     HEAD_DIM: tl.constexpr,

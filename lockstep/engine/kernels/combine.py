@@ -1,7 +1,5 @@
 """The combination of splits, a fold in ascending order [KERN-17]."""
 
-from typing import Any
-
 import torch
 import triton.language as tl
 
@@ -13,12 +11,12 @@ from lockstep.engine.kernels.launch import kernel, launch, power
 
 @kernel()
 def combine_kernel(
-    largest_of: Any,
-    total_of: Any,
-    output_of: Any,
-    lengths: Any,
-    y: Any,
-    splits: Any,
+    largest_of: tl.tensor,
+    total_of: tl.tensor,
+    output_of: tl.tensor,
+    lengths: tl.tensor,
+    y: tl.tensor,
+    splits: tl.tensor,
     HEADS: tl.constexpr,
     HEAD_DIM: tl.constexpr,
     PADDED: tl.constexpr,

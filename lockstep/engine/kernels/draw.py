@@ -1,7 +1,5 @@
 """The index that a point falls on in cumulative weights [KERN-20]."""
 
-from typing import Any
-
 import torch
 import triton.language as tl
 
@@ -11,7 +9,12 @@ from lockstep.engine.kernels.launch import WIDEST, kernel, launch, levels, power
 
 @kernel()
 def draw_kernel(
-    weight: Any, points: Any, y: Any, width: Any, CHUNK: tl.constexpr, LEVELS: tl.constexpr
+    weight: tl.tensor,
+    points: tl.tensor,
+    y: tl.tensor,
+    width: tl.tensor,
+    CHUNK: tl.constexpr,
+    LEVELS: tl.constexpr,
 ) -> None:
     """Count the indices of one row whose cumulative weight the point reaches.
 

@@ -1,7 +1,5 @@
 """The exponential function by plain operations [KERN-6]; `tl.exp` is an approximation."""
 
-from typing import Any
-
 import triton.language as tl
 
 from lockstep.engine.kernels.launch import device
@@ -21,7 +19,7 @@ INFINITY = tl.constexpr(float("inf"))
 
 
 @device
-def exp(x: Any) -> Any:
+def exp(x: tl.tensor) -> tl.tensor:
     """Give the exponential of each element; not-a-numbers give themselves."""
     above = x >= LOWEST
     below = x <= HIGHEST

@@ -1,14 +1,12 @@
 """Sums of a row in a stated order [KERN-5]; that of `tl.sum` is the compiler's choice."""
 
-from typing import Any
-
 import triton.language as tl
 
 from lockstep.engine.kernels.launch import device
 
 
 @device
-def fold(x: Any, LEVELS: tl.constexpr) -> Any:
+def fold(x: tl.tensor, LEVELS: tl.constexpr) -> tl.tensor:
     """Sum `x` [lines, 2^LEVELS] by halves, the upper half added to the lower: [lines, 1]."""
     for _level in tl.static_range(LEVELS):
         halves = tl.reshape(x, (x.shape[0], 2, x.shape[1] // 2))

@@ -1,7 +1,5 @@
 """The logarithm by plain operations [KERN-7]; `tl.log` is an approximation."""
 
-from typing import Any
-
 import triton.language as tl
 
 from lockstep.engine.kernels.exp import LN2_HIGH, LN2_LOW
@@ -20,7 +18,7 @@ L8 = tl.constexpr(float.fromhex("0x1.555554p-2"))
 
 
 @device
-def log(x: Any) -> Any:
+def log(x: tl.tensor) -> tl.tensor:
     """Give the logarithm of normal numbers that are at least 1; not-a-numbers give themselves."""
     bits = x.to(tl.int32, bitcast=True)
     exponent = (bits >> 23) - 126

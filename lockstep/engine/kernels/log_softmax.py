@@ -1,7 +1,5 @@
 """Log-probabilities of logits [KERN-18]."""
 
-from typing import Any
-
 import torch
 import triton.language as tl
 
@@ -13,7 +11,7 @@ from lockstep.engine.kernels.log import log
 
 @kernel()
 def log_softmax_kernel(
-    logits: Any, y: Any, width: Any, CHUNK: tl.constexpr, LEVELS: tl.constexpr
+    logits: tl.tensor, y: tl.tensor, width: tl.tensor, CHUNK: tl.constexpr, LEVELS: tl.constexpr
 ) -> None:
     """Compute one row, in three passes: the largest logit, the sum, the result."""
     at = tl.program_id(0).to(tl.int64) * width

@@ -1,7 +1,5 @@
 """Matrix products in fixed tiles, K ascending [KERN-9]."""
 
-from typing import Any
-
 import torch
 import triton.language as tl
 
@@ -19,12 +17,12 @@ CHUNK = 32
 
 @kernel(fixed=("w", "width", "depth"))
 def matmul_kernel(
-    x: Any,
-    w: Any,
-    y: Any,
-    rows: Any,
-    width: Any,
-    depth: Any,
+    x: tl.tensor,
+    w: tl.tensor,
+    y: tl.tensor,
+    rows: tl.tensor,
+    width: tl.tensor,
+    depth: tl.tensor,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     CHUNK: tl.constexpr,

@@ -1,7 +1,5 @@
 """Root-mean-square normalisation [KERN-10]."""
 
-from typing import Any
-
 import torch
 import triton.language as tl
 
@@ -11,12 +9,12 @@ from lockstep.engine.kernels.launch import LINES, WIDEST, ceiling, kernel, launc
 
 @kernel(fixed=("weight",))
 def rms_norm_kernel(
-    x: Any,
-    weight: Any,
-    y: Any,
-    lines: Any,
-    width: Any,
-    eps: Any,
+    x: tl.tensor,
+    weight: tl.tensor,
+    y: tl.tensor,
+    lines: tl.tensor,
+    width: tl.tensor,
+    eps: tl.tensor,
     LINES: tl.constexpr,
     CHUNK: tl.constexpr,
     LEVELS: tl.constexpr,

@@ -1,7 +1,5 @@
 """Rotary position embedding, halves rotated [KERN-11]."""
 
-from typing import Any
-
 import torch
 import triton.language as tl
 
@@ -13,11 +11,11 @@ LINES = 16
 
 @kernel()
 def rope_kernel(
-    x: Any,
-    cos: Any,
-    sin: Any,
-    y: Any,
-    lines: Any,
+    x: tl.tensor,
+    cos: tl.tensor,
+    sin: tl.tensor,
+    y: tl.tensor,
+    lines: tl.tensor,
     HEADS: tl.constexpr,
     HALF: tl.constexpr,
     LINES: tl.constexpr,

@@ -1,7 +1,5 @@
 """The gated activation of the feed-forward layer [KERN-13]."""
 
-from typing import Any
-
 import torch
 import triton.language as tl
 
@@ -13,7 +11,13 @@ ELEMENTS = 1024
 
 
 @kernel()
-def swiglu_kernel(gate: Any, up: Any, y: Any, count: Any, ELEMENTS: tl.constexpr) -> None:
+def swiglu_kernel(
+    gate: tl.tensor,
+    up: tl.tensor,
+    y: tl.tensor,
+    count: tl.tensor,
+    ELEMENTS: tl.constexpr,
+) -> None:
     """Compute ELEMENTS of y; each depends on its own gate and up alone."""
     i = tl.program_id(0).to(tl.int64) * ELEMENTS + tl.arange(0, ELEMENTS)
     inside = i < count

@@ -1,7 +1,5 @@
 """Integer sampling weights of logits [KERN-19]."""
 
-from typing import Any
-
 import torch
 import triton.language as tl
 
@@ -13,7 +11,13 @@ LARGEST = tl.constexpr(float(1 << 30))
 
 
 @kernel()
-def weights_kernel(logits: Any, temperatures: Any, y: Any, width: Any, CHUNK: tl.constexpr) -> None:
+def weights_kernel(
+    logits: tl.tensor,
+    temperatures: tl.tensor,
+    y: tl.tensor,
+    width: tl.tensor,
+    CHUNK: tl.constexpr,
+) -> None:
     """Compute one row, in two passes: the largest logit, then the weights."""
     row = tl.program_id(0).to(tl.int64)
     at = row * width
