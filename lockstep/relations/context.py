@@ -22,12 +22,15 @@ from lockstep.schedule.policy import Policy
 from lockstep.schedule.schedule import Schedule
 from lockstep.schedule.workload import Request, Workload
 
+LACKS = ("LIBRARY_MISSING", "SEQUENCE_TOO_LONG", "TOKEN_OUT_OF_RANGE")
+"""Refusals that say that this run cannot be made with this model or on this machine."""
+
 SHOWN = 96
 """Characters of a value in a difference."""
 
 
 class Violated(Exception):
-    """Ends a run whose execution could not go on; its difference is noted already."""
+    """Ends a run early; its difference is noted already."""
 
 
 class NotRun(Exception):
@@ -57,18 +60,22 @@ class Context:
         folder: where the model was read from, for other processes.
         block_size: of all pools.
         seed: of all draws.
+        stop: whether the first difference ends the run.
 
     Attributes:
         notes: what was executed and compared.
         draws: what the relation may draw from.
     """
 
-    def __init__(self, model: Model, folder: Path, block_size: int, seed: int) -> None:
+    def __init__(
+        self, model: Model, folder: Path, block_size: int, seed: int, stop: bool = False
+    ) -> None:
         self.model = model
         self.folder = folder
         self.block_size = block_size
         self.seed = seed
         self.draws = Draws(seed)
+        self._stop = stop
         self.notes = Notes(set(), set(), Counter(), Counter())
         self._references: dict[tuple[Request, int, tuple[int, ...]], Output] = {}
 
@@ -171,9 +178,10 @@ class Context:
         for place, (token, digest, other_token, other_digest) in enumerate(sides):
             position = len(request.prompt) + place
             # Logits come first: a token that differs is what follows from them.
-            part = "logits" if digest != other_digest else "tokens"
-            left, right = (digest, token), (other_digest, other_token)
-            self.compare(execution, request.id, position, part, left, right)
+            if digest != other_digest:
+                self.compare(execution, request.id, position, "logits", digest, other_digest)
+            else:
+                self.compare(execution, request.id, position, "tokens", token, other_token)
         left_end, right_end = ((side.reason, len(side.tokens)) for side in (expected, got))
         self.compare(execution, request.id, None, "ending", left_end, right_end)
 
@@ -197,6 +205,9 @@ class Context:
             expected: the reference's side.
             got: the other side; equal to `expected` exactly where nothing differs.
             layer: the layer, for keys and values.
+
+        Raises:
+            Violated: they differ, and the run is to stop there.
         """
         notes = self.notes
         notes.positions += 1
@@ -207,6 +218,8 @@ class Context:
             notes.first_difference = Difference(
                 execution, request, position, layer, part, shown(expected), shown(got)
             )
+        if self._stop:
+            raise Violated
 
     def with_stop_tokens(self, tokens: Iterable[int]) -> Model:
         """Give the run's model with other tokens as ends of sequence, its weights shared."""
@@ -219,7 +232,10 @@ class Context:
 
 
 class _Refusals:
-    """Turns what the engine refuses into a difference [REL-6], a missing library into no run."""
+    """Turns what the engine refuses, or stumbles over, into a difference [REL-6].
+
+    What the model or the machine lacks makes it no run instead.
+    """
 
     def __init__(self, context: Context, execution: str) -> None:
         self._context = context
@@ -229,11 +245,15 @@ class _Refusals:
         return None
 
     def __exit__(self, kind: object, fault: BaseException | None, trace: object) -> None:
-        if not isinstance(fault, LockstepError):
+        if not isinstance(fault, Exception) or isinstance(fault, MemoryError):
             return
-        if fault.code in ("LIBRARY_MISSING", "SEQUENCE_TOO_LONG", "TOKEN_OUT_OF_RANGE"):
-            raise NotRun(str(fault)) from fault
-        self._context.compare(self._execution, "", None, "refusal", "a run", str(fault))
+        if isinstance(fault, LockstepError):
+            if fault.code in LACKS:
+                raise NotRun(str(fault)) from fault
+            part, got = "refusal", str(fault)
+        else:
+            part, got = "fault", f"{type(fault).__name__}: {fault}"
+        self._context.compare(self._execution, "", None, part, "a run", got)
         raise Violated from fault
 
 

@@ -30,7 +30,13 @@ class Relation(NamedTuple):
 
 
 def observe(
-    relation: Relation, model: Model, folder: Path, subject: Subject, block_size: int, seed: int
+    relation: Relation,
+    model: Model,
+    folder: Path,
+    subject: Subject,
+    block_size: int,
+    seed: int,
+    stop: bool = False,
 ) -> Observation:
     """Run a relation once and give its record.
 
@@ -41,8 +47,9 @@ def observe(
         subject: model, backend and sources by digest.
         block_size: of the run.
         seed: of the run.
+        stop: whether the first difference ends the run.
     """
-    context = Context(model, folder, block_size, seed)
+    context = Context(model, folder, block_size, seed, stop)
     try:
         relation.run(context)
     except NotRun as fault:
