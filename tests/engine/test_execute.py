@@ -313,3 +313,22 @@ def test_events_and_n_grams_are_told_by_request(model: Model, schedule: MakeSche
     chunk = run.events[2]
     assert (chunk.step, chunk.tokens, chunk.blocks) == (0, 9, (0, 1, 2))
     assert chunk.published == (0, 1)
+
+
+def test_nothing_is_written_into_a_block_that_another_holds(
+    model: Model, schedule: MakeSchedule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Planting:
+        """The defect: a second holder of the block that the next decode writes."""
+
+        def after_step(self, view: StepView) -> None:
+            ledger = view.execution.ledger
+            ledger.pool.references[ledger.state.requests[0].table[5]] = 2
+            monkeypatch.setattr(model, "forward", lambda *_: pytest.fail("it was written"))
+
+    plan = schedule(9, 4, "admit a, decode a", "decode a")
+    fault = refused(
+        "BLOCK_NOT_EXCLUSIVE",
+        lambda: execute(model, Workload((A,)), plan, Planting(), partial=True),
+    )
+    assert fault.pointer == "block 5, slot 1" and "2 holders" in str(fault.got)
