@@ -207,12 +207,12 @@ class _Tensors:
         """
         file = self._places[name]
         stored = file.stored(name)
-        if file.entries[name].dtype == "BF16":
-            widened = stored.astype(np.uint32)
-            widened <<= np.uint32(16)
-            stored = widened.view(np.float32)
+        own = file.entries[name].dtype == "BF16"
+        if own:
+            stored = np.left_shift(stored, np.uint32(16), dtype=np.uint32).view(np.float32)
         with np.errstate(over="ignore"):
-            values: Array = np.array(stored, dtype=self._dtype, order="C")
+            # A view of the file must not outlive it; what was widened is no view.
+            values: Array = stored.astype(self._dtype, copy=not own)
         if not np.isfinite(values).all():
             place = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
             got = f"{stored[place]} at {[int(index) for index in place]}"
