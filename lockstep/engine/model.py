@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from lockstep.engine.backend import Array, Backend
 from lockstep.engine.batch import Batch
-from lockstep.engine.checkpoint import Checkpoint, LayerWeights
+from lockstep.engine.checkpoint import Checkpoint
 from lockstep.engine.digest import framed
 from lockstep.engine.rope_tables import rope_tables
+from lockstep.engine.weights import LayerWeights
 from lockstep.errors import LockstepError
 
 WIDEST = "float64"
@@ -32,18 +33,20 @@ class LayerCache:
 
 @dataclass(frozen=True)
 class _Layer:
-    """A layer's weights, in the backend's keeping; named as in the checkpoint."""
+    """A layer's weights, in the backend's keeping.
+
+    They are named as in the checkpoint. Projections of one input stand one after the other in
+    one weight, since a product of many columns costs less than several of few; each column is a
+    dot of its own, whose bits do not depend on its neighbours.
+    """
 
     input_layernorm: Array
-    q_proj: Array
-    k_proj: Array
-    v_proj: Array
+    qkv_proj: Array
     o_proj: Array
     q_norm: Array
     k_norm: Array
     post_attention_layernorm: Array
-    gate_proj: Array
-    up_proj: Array
+    gate_up_proj: Array
     down_proj: Array
 
 
@@ -93,14 +96,15 @@ class Model:
             [R, vocabulary], float32, of the backend.
         """
         backend, eps = self.backend, self.config.rms_norm_eps
+        inner = self.config.intermediate_size
         cos, sin = self._rotations(batch.positions)
         x = backend.embed(self._embedding, batch.tokens)
         for layer, cache in zip(self._layers, caches, strict=True):
             attended = self._attention(layer, cache, batch, x, cos, sin)
             x = backend.add(x, attended)
             normed = backend.rms_norm(x, layer.post_attention_layernorm, eps)
-            gate = backend.matmul(normed, layer.gate_proj)
-            up = backend.matmul(normed, layer.up_proj)
+            gate_up = backend.matmul(normed, layer.gate_up_proj)
+            gate, up = gate_up[:, :inner], gate_up[:, inner:]
             x = backend.add(x, backend.matmul(backend.swiglu(gate, up), layer.down_proj))
         # Rows that yield no logits are needed for their keys and values alone.
         if not len(batch.output_rows):
@@ -115,9 +119,10 @@ class Model:
         backend, config = self.backend, self.config
         rows, size, eps = len(batch), config.head_dim, config.rms_norm_eps
         normed = backend.rms_norm(x, layer.input_layernorm, eps)
-        q = backend.matmul(normed, layer.q_proj).reshape(rows, config.heads, size)
-        k = backend.matmul(normed, layer.k_proj).reshape(rows, config.kv_heads, size)
-        v = backend.matmul(normed, layer.v_proj).reshape(rows, config.kv_heads, size)
+        heads = config.heads + 2 * config.kv_heads
+        qkv = backend.matmul(normed, layer.qkv_proj).reshape(rows, heads, size)
+        values = config.heads + config.kv_heads
+        q, k, v = qkv[:, : config.heads], qkv[:, config.heads : values], qkv[:, values:]
         q = backend.rope(backend.rms_norm(q, layer.q_norm, eps), cos, sin)
         k = backend.rope(backend.rms_norm(k, layer.k_norm, eps), cos, sin)
         backend.write(cache.keys, k, batch.slots)
@@ -139,17 +144,15 @@ class Model:
 
 def _place(backend: Backend, layer: LayerWeights) -> _Layer:
     """Hand a layer's weights to the backend: projections packed, norms as they are."""
+    qkv = np.concatenate([layer.q_proj, layer.k_proj, layer.v_proj])
     return _Layer(
         input_layernorm=backend.array(layer.input_layernorm),
-        q_proj=backend.weight(layer.q_proj),
-        k_proj=backend.weight(layer.k_proj),
-        v_proj=backend.weight(layer.v_proj),
+        qkv_proj=backend.weight(qkv),
         o_proj=backend.weight(layer.o_proj),
         q_norm=backend.array(layer.q_norm),
         k_norm=backend.array(layer.k_norm),
         post_attention_layernorm=backend.array(layer.post_attention_layernorm),
-        gate_proj=backend.weight(layer.gate_proj),
-        up_proj=backend.weight(layer.up_proj),
+        gate_up_proj=backend.weight(np.concatenate([layer.gate_proj, layer.up_proj])),
         down_proj=backend.weight(layer.down_proj),
     )
 
