@@ -18,7 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = Any
-"""A backend's own array; only `numpy` and the backend itself look into it."""
+"""A backend's own array; only `numpy` and the backend itself look into it.
+
+The model asks of it what NumPy's arrays and torch's tensors share: `reshape`, slices, and
+selection of rows by NumPy integers.
+"""
 
 Integers = NDArray[np.integer]
 
