@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep import __version__
 from lockstep.certificate.envelope import sign_statement
-from lockstep.certificate.statement import hunt_subjects, lean_subjects, smt_subjects, statement
+from lockstep.certificate.statement import (
+    hunt_subjects,
+    lean_subjects,
+    model_subjects,
+    smt_subjects,
+    statement,
+)
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    from lockstep.engine.tiny import TinyModel
     from lockstep.hunt import Progress
     from lockstep.layouts.geometry import Geometry
     from lockstep.layouts.sets import LayoutSet
@@ -170,3 +177,38 @@ def issue_smt(
         place.parent.mkdir(parents=True, exist_ok=True)
         write_file(place, text.encode("ascii"))
     return issued
+
+
+def issue_fidelity(
+    source: "Path | TinyModel",
+    keys: Sequence["Ed25519PrivateKey"],
+    *,
+    issued_at: str,
+    command: str,
+    backend: str = "host",
+    dtype: str | None = None,
+    progress: "Progress" = lambda what, done, whole: None,
+) -> Issued:
+    """Measure a model's logits beside those of binary64 over the corpus, and sign.
+
+    Args:
+        source: the model's folder, or the recipe of a tiny one.
+        keys: of the signers.
+        issued_at: the time that the certificate claims, as TIME-1 writes it.
+        command: the command line, without paths.
+        backend: what is judged.
+        dtype: compute dtype, None for the backend's own.
+        progress: told of each prompt.
+
+    Raises:
+        LockstepError: FIDELITY_BOUND_EXCEEDED at the first measure out of its bound; as `observe`.
+    """
+    from lockstep.claims.fidelity import predicate
+    from lockstep.fidelity.judge import require_bounds
+    from lockstep.fidelity.observe import observe
+
+    seen = observe(source, backend, dtype, progress)
+    folded = predicate(seen, issued_at=issued_at, producer=array_producer(command))
+    require_bounds(folded["measures"])
+    subjects = model_subjects("fidelity", folded)
+    return Issued(sign_statement(statement("fidelity", subjects, folded), keys), folded)

@@ -10,6 +10,7 @@ BESIDE = {
     "hunt": ("falsifications.toml", "lemmas.json"),
     "lean": ("lemmas.json",),
     "smt": ("hunt.json", "lifecycle.json", "lifecycle.smt2.template"),
+    "invariance": ("environment.json", "lifecycle.json", "relations.json"),
     "fidelity": ("environment.json",),
     "replay": ("environment.json", "lifecycle.json"),
 }

@@ -1,4 +1,4 @@
-"""The in-toto Statement that is signed, and its subjects [STMT-1, STMT-9, HUNT-16, LEAN-7]."""
+"""The in-toto Statement that is signed, and its subjects [STMT-1, STMT-9]."""
 
 import hashlib
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 
-KINDS = ("hunt", "lean", "smt")
+KINDS = ("hunt", "lean", "smt", "invariance", "fidelity")
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 
@@ -41,6 +41,17 @@ def smt_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     """Give the subjects of proofs by SMT: the spec and the declared layouts [SMT-13]."""
     layouts = hashlib.sha256(lcj.encode({"layouts": predicate["layouts"]})).hexdigest()
     return [subject("spec", spec.digest("smt")), subject("layouts", layouts)]
+
+
+def invariance_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of relations between executions: the spec and the model [INV-1]."""
+    checkpoint = predicate["model"]["checkpoint_sha256"]
+    return [subject("spec", spec.digest("invariance")), subject("model", checkpoint)]
+
+
+def model_subjects(kind: str, predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of a claim about one model: the spec and the model [FID-10]."""
+    return [subject("spec", spec.digest(kind)), subject("model", predicate["model"]["sha256"])]
 
 
 def statement(

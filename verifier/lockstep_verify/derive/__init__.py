@@ -13,6 +13,8 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:hunt:v1": "hunt",
     "urn:lockstep:certificate:lean:v1": "lean",
     "urn:lockstep:certificate:smt:v1": "smt",
+    "urn:lockstep:certificate:invariance:v1": "invariance",
+    "urn:lockstep:certificate:fidelity:v1": "fidelity",
 }
 """The module below this package, and the stem of the spec's files, by predicate type."""
 
