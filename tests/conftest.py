@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,3 +58,15 @@ def pytest_terminal_summary(
         terminalreporter.section("left out: tests marked slow (make test-all runs them)")
         for path, count in sorted(left_out.items()):
             terminalreporter.write_line(f"{path}: {count}")
+
+
+@pytest.fixture
+def records() -> Any:
+    """Records of relations that all hold, and what folds them: `invariance_records.py`."""
+    path = Path(__file__).with_name("invariance_records.py")
+    found = importlib.util.spec_from_file_location(path.stem, path)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module.Records()

@@ -1,0 +1,170 @@
+"""The fold of relations between executions, over made-up records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import jsonschema
+import pytest
+
+from lockstep import spec
+from lockstep.claims import invariance_totals
+from lockstep.claims.invariance import NOT_ASKED, predicate
+from lockstep.claims.invariance_totals import OUTCOMES, VERDICTS, fold, weakening_never_raises
+from lockstep.errors import LockstepError
+from lockstep.relations.observation import Observation
+
+Records = Any
+
+
+@pytest.fixture
+def folded(records: Records) -> dict[str, Any]:
+    return records.fold()
+
+
+def refusal(act: Callable[[], object]) -> str:
+    with pytest.raises(LockstepError) as caught:
+        act()
+    return caught.value.code
+
+
+def test_the_predicate_has_the_shape_of_the_schema(folded: dict[str, Any]) -> None:
+    schema = spec.load("schemas/invariance.schema.json")
+    jsonschema.Draft202012Validator(schema).validate(folded)
+
+
+def test_denominators_come_from_the_specification(folded: dict[str, Any]) -> None:
+    relations = spec.load("relations.json")["relations"]
+    assert folded["counts"]["demanded"] == sum(len(one["block_sizes"]) for one in relations)
+    # facts: 25 pairs and 79 triples are the words of the thirteen cells [LIFE-3].
+    assert folded["counts"]["two_grams_legal"] == 25
+    assert folded["counts"]["three_grams_legal"] == 79
+    assert sum(claim["demanded"] for claim in folded["claims"]) == folded["counts"]["demanded"]
+
+
+def test_where_everything_holds(folded: dict[str, Any]) -> None:
+    assert folded["verdict"] == "INVARIANT"
+    assert {claim["verdict"] for claim in folded["claims"]} == {"HOLDS"}
+    assert folded["counts"]["holds"] == folded["counts"]["demanded"]
+    assert [control["shown"] for control in folded["controls"]] == ["shown", "not_comparable"]
+
+
+def test_one_violated_run_shows_in_its_claim_and_the_verdict(records: Records) -> None:
+    records.change("MR3", 32, outcome="violated", differences=1, first=True)
+    folded = records.fold()
+    verdicts = {claim["name"]: claim["verdict"] for claim in folded["claims"]}
+    assert folded["verdict"] == "VIOLATED"
+    assert verdicts["I2"] == "VIOLATED"
+    assert verdicts["I1"] == "HOLDS"
+    assert folded["counts"]["differences"] == 1
+
+
+@pytest.mark.parametrize("outcome", ["vacuous", "not_run"])
+def test_not_looking_is_unproven(records: Records, outcome: str) -> None:
+    records.change("MR3", 32, outcome="violated", differences=1, first=True)
+    records.change("MR1", 8, outcome=outcome, reason="why")
+    folded = records.fold()
+    assert folded["verdict"] == "UNPROVEN"
+    assert folded["counts"]["violated"] == folded["counts"][outcome] == 1
+
+
+def test_what_nobody_ran_is_said(records: Records) -> None:
+    records.drop("MR7", 64)
+    folded = records.fold()
+    (run,) = [run for run in folded["runs"] if run["outcome"] != "holds"]
+    assert (run["relation"], run["block_size"], run["outcome"]) == ("MR7", 64, "not_run")
+    assert run["reason"] == NOT_ASKED
+    assert folded["verdict"] == "UNPROVEN"
+
+
+def test_several_seeds_say_the_least_of_them(records: Records) -> None:
+    second = replace(records.run("MR2", 16), seed=7)
+    records.runs.append(second)
+    assert records.fold()["counts"]["runs"] == records.fold()["counts"]["demanded"] + 1
+    records.runs[-1] = replace(second, outcome="vacuous", reason="zero: chunks")
+    assert records.fold()["verdict"] == "UNPROVEN"
+
+
+@pytest.mark.parametrize("outcome", ["holds", "vacuous", "not_run"])
+def test_a_required_control_that_shows_nothing_leaves_all_unproven(
+    records: Records, outcome: str
+) -> None:
+    records.controls[0] = replace(
+        records.controls[0], outcome=outcome, differences=0, first_difference=None
+    )
+    folded = records.fold()
+    assert folded["controls"][0]["shown"] == "not_shown"
+    assert folded["verdict"] == "UNPROVEN"
+    assert {claim["verdict"] for claim in folded["claims"]} == {"UNPROVEN"}
+
+
+def test_a_control_that_was_not_run_is_not_shown(records: Records) -> None:
+    records.controls.clear()
+    folded = records.fold()
+    assert [control["shown"] for control in folded["controls"]] == ["not_shown", "not_shown"]
+    assert folded["counts"]["controls"] == 2
+
+
+def test_runs_of_two_subjects_are_not_folded(records: Records) -> None:
+    records.runs[3] = replace(
+        records.runs[3], subject=replace(records.subject, sources_sha256="9" * 64)
+    )
+    assert refusal(records.fold) == "NOT_COMPARABLE"
+
+
+def test_runs_of_another_model_or_environment_are_not_folded(records: Records) -> None:
+    other = replace(records.model, digest="9" * 64)
+    assert refusal(lambda: predicate(**{**records.arguments(), "model": other})) == "NOT_COMPARABLE"
+    stated = {**records.environment, "binding_sha256": "9" * 64}
+    wrong = {**records.arguments(), "environment": stated}
+    assert refusal(lambda: predicate(**wrong)) == "NOT_COMPARABLE"
+
+
+@pytest.mark.parametrize("which", ["runs", "controls"])
+def test_a_record_that_stands_twice_is_refused(records: Records, which: str) -> None:
+    held: list[Observation] = getattr(records, which)
+    held.append(held[0])
+    assert refusal(records.fold) == "BAD_VALUE"
+
+
+def test_a_block_size_or_control_that_is_none_is_refused(records: Records) -> None:
+    extra = replace(records.runs[0], block_size=9)
+    records.runs.append(extra)
+    assert refusal(records.fold) == "BAD_VALUE"
+    records.runs.remove(extra)
+    records.controls.append(replace(records.controls[0], block_size=8))
+    assert refusal(records.fold) == "BAD_VALUE"
+
+
+def test_coverage_is_counted_by_population(folded: dict[str, Any], records: Records) -> None:
+    rows = {(row["population"], row["n"]): row for row in folded["coverage"]["n_grams"]}
+    assert rows["MR1", 2]["observed"] == len(
+        [g for g in records.run("MR1", 8).n_grams if not g[2:]]
+    )
+    assert rows["KERNEL-EQ", 2]["observed"] == 0
+    unseen = folded["coverage"]["unseen"]
+    assert len(unseen) == (
+        sum(rows["all", n]["legal"] - rows["all", n]["observed"] for n in (2, 3))
+    )
+
+
+def test_weakening_never_raises() -> None:
+    assert weakening_never_raises()
+
+
+def test_the_check_of_weakening_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    def blind_to_what_was_not_run(found: Any, controls: Any, holds: str) -> str:
+        return "VIOLATED" if "violated" in found else holds
+
+    monkeypatch.setattr(invariance_totals, "fold", blind_to_what_was_not_run)
+    assert not weakening_never_raises()
+
+
+def test_the_fold_ascends_with_its_outcomes() -> None:
+    for seen in product(OUTCOMES, repeat=2):
+        least = min(OUTCOMES.index(outcome) for outcome in seen)
+        expected = VERDICTS[max(0, least - 1)]
+        assert fold(seen, ["shown", "not_comparable"], "INVARIANT") == expected
