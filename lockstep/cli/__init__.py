@@ -28,6 +28,8 @@ GROUPS = (
     "model",
     "schedule",
     "run",
+    "relations",
+    "fidelity",
 )
 """Modules of this package, in the order in which help lists their commands."""
 

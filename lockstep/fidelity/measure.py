@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +46,10 @@ class Measured:
 
 
 def measure(
-    model: Model, reference: Model, progress: Progress = lambda what, done, whole: None
+    model: Model,
+    reference: Model,
+    progress: Progress = lambda what, done, whole: None,
+    prompts: Sequence[Prompt] | None = None,
 ) -> tuple[Measured, ...]:
     """Compute the corpus on a backend and on the reference, prompt by prompt.
 
@@ -54,14 +57,15 @@ def measure(
         model: on the backend that is judged.
         reference: the same checkpoint on the backend `float64`.
         progress: told of each prompt.
+        prompts: of the corpus; None for all of them.
 
     Raises:
         LockstepError: as `require_corpus`.
     """
-    prompts = require_corpus(model)
+    chosen = require_corpus(model) if prompts is None else prompts
     measured = []
-    for done, prompt in enumerate(prompts):
-        progress(f"computing the prompt {prompt.id}", done, len(prompts))
+    for done, prompt in enumerate(chosen):
+        progress("computing the corpus", done, len(chosen))
         logits = forward(model, prompt)
         records = records_of(prompt.positions, logits, forward(reference, prompt))
         measured.append(Measured(prompt, records, logits_sha256(logits)))
