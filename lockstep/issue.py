@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lockstep.hunt import Progress
     from lockstep.layouts.geometry import Geometry
     from lockstep.layouts.sets import LayoutSet
+    from lockstep.relations.observation import Observation
 
 
 @dataclass(frozen=True)
@@ -212,3 +213,47 @@ def issue_fidelity(
     require_bounds(folded["measures"])
     subjects = model_subjects("fidelity", folded)
     return Issued(sign_statement(statement("fidelity", subjects, folded), keys), folded)
+
+
+def issue_invariance(
+    source: "Path | TinyModel",
+    keys: Sequence["Ed25519PrivateKey"],
+    *,
+    runs: "Sequence[Observation]",
+    controls: "Sequence[Observation]",
+    issued_at: str,
+    command: str,
+    backend: str = "host",
+    dtype: str | None = None,
+) -> Issued:
+    """Fold what runs of relations recorded, and sign; what was not run is said so.
+
+    Args:
+        source: the model's folder, or the recipe of a tiny one.
+        keys: of the signers.
+        runs: records of relations on this model and backend.
+        controls: records of controls.
+        issued_at: the time that the certificate claims, as TIME-1 writes it.
+        command: the command line, without paths.
+        backend: what the relations ran on.
+        dtype: compute dtype, None for the backend's own.
+
+    Raises:
+        LockstepError: NOT_COMPARABLE, a record is of another model, backend or version of the
+            sources; as `open_model`.
+    """
+    from lockstep.claims.invariance import predicate
+    from lockstep.engine.opening import open_model
+
+    opened = open_model(source, backend, dtype)
+    folded = predicate(
+        runs,
+        controls,
+        model=opened.statement(),
+        model_digest=opened.model.digest.hex(),
+        environment=opened.environment(),
+        issued_at=issued_at,
+        producer=array_producer(command),
+    )
+    subjects = model_subjects("invariance", folded)
+    return Issued(sign_statement(statement("invariance", subjects, folded), keys), folded)

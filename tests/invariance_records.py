@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from lockstep.claims.invariance import ModelFacts, predicate
+from lockstep.claims.invariance import predicate
 from lockstep.engine.backends import open_backend
 from lockstep.engine.digest import framed
 from lockstep.engine.environment import environment
@@ -30,7 +30,13 @@ class Records:
         self.environment = environment(open_backend("host"), "float32", {})
         digest = framed("lockstep/model/1", bytes.fromhex(CHECKPOINT), b"float32").hex()
         recipe = {"seed": 0, "head_dim": 16, "dtype": "float32", "tied": False}
-        self.model = ModelFacts(CHECKPOINT, "float32", digest, recipe)
+        self.model = {
+            "sha256": CHECKPOINT,
+            "stored_dtype": "float32",
+            "dtype": "float32",
+            "vocab_size": 256,
+            "recipe": recipe,
+        }
         binding = self.environment["binding_sha256"]
         self.subject = Subject("host", "float32", digest, binding, "5" * 64)
         self.runs = [
@@ -102,6 +108,7 @@ class Records:
             "observations": self.runs,
             "controls": self.controls,
             "model": self.model,
+            "model_digest": self.subject.model_digest,
             "environment": self.environment,
             "issued_at": "2026-05-01T00:00:00Z",
             "producer": PRODUCER,

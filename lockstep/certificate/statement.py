@@ -43,12 +43,6 @@ def smt_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     return [subject("spec", spec.digest("smt")), subject("layouts", layouts)]
 
 
-def invariance_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give the subjects of relations between executions: the spec and the model [INV-1]."""
-    checkpoint = predicate["model"]["checkpoint_sha256"]
-    return [subject("spec", spec.digest("invariance")), subject("model", checkpoint)]
-
-
 def model_subjects(kind: str, predicate: dict[str, Any]) -> list[dict[str, Any]]:
     """Give the subjects of a claim about one model: the spec and the model [FID-10]."""
     return [subject("spec", spec.digest(kind)), subject("model", predicate["model"]["sha256"])]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lockstep import spec
@@ -25,37 +25,12 @@ _ONCE = ("version", "backend", "dtype", "model_digest", "binding_sha256", "sourc
 """Members of a record that stand once in a predicate [INV-4]."""
 
 
-@dataclass(frozen=True)
-class ModelFacts:
-    """What a certificate says of a model [INV-1].
-
-    Attributes:
-        checkpoint_sha256: of the folder's files [MODEL-3], in hex.
-        stored_dtype: of the files.
-        digest: of weights and compute dtype [ENG-8], in hex.
-        recipe: seed, head_dim, dtype and tied of a tiny model; None for any other.
-    """
-
-    checkpoint_sha256: str
-    stored_dtype: str
-    digest: str
-    recipe: Mapping[str, Any] | None = None
-
-    def document(self) -> dict[str, Any]:
-        """Give the member `model` of a predicate."""
-        return {
-            "recipe": None if self.recipe is None else dict(self.recipe),
-            "checkpoint_sha256": self.checkpoint_sha256,
-            "stored_dtype": self.stored_dtype,
-            "digest": self.digest,
-        }
-
-
 def predicate(
     observations: Sequence[Observation],
     controls: Sequence[Observation],
     *,
-    model: ModelFacts,
+    model: Mapping[str, Any],
+    model_digest: str,
     environment: Mapping[str, Any],
     issued_at: str,
     producer: Mapping[str, str],
@@ -67,7 +42,8 @@ def predicate(
     Args:
         observations: of relations, all of one subject, in any order.
         controls: of controls, in any order.
-        model: what the subject computes with.
+        model: what the subject computes with, as [INV-1] states it.
+        model_digest: of weights and compute dtype [ENG-8], in hex.
         environment: of the subject's backend [TUPLE-1].
         issued_at: UTC time, as the schema writes it.
         producer: name, version, python, numpy, machine and command.
@@ -76,7 +52,7 @@ def predicate(
         LockstepError: NOT_COMPARABLE, records of several subjects, or of another than the model
             and environment at hand; BAD_VALUE, a record that stands twice.
     """
-    subject = _one_subject(observations, model, environment)
+    subject = _one_subject(observations, model_digest, environment)
     runs = _ordered(observations, subject)
     shown_controls = _controls(controls, subject)
     found, told = outcomes(runs), [shown(one, wanted) for one, wanted in shown_controls]
@@ -85,7 +61,8 @@ def predicate(
         "issued_at": issued_at,
         "critical": [],
         "producer": dict(producer),
-        "model": model.document(),
+        "model": dict(model),
+        "model_digest": model_digest,
         "environment": dict(environment),
         "sources_sha256": subject.sources_sha256,
         "lifecycle": {
@@ -114,7 +91,7 @@ def _record(run: Observation) -> dict[str, Any]:
 
 
 def _one_subject(
-    observations: Sequence[Observation], model: ModelFacts, environment: Mapping[str, Any]
+    observations: Sequence[Observation], model_digest: str, environment: Mapping[str, Any]
 ) -> Subject:
     """Give the subject of all runs, which is the one that the certificate names."""
     subjects = {run.subject for run in observations}
@@ -122,7 +99,7 @@ def _one_subject(
         raise LockstepError("NOT_COMPARABLE", "/runs", "runs of one subject", len(subjects))
     (subject,) = subjects
     resolved = {entry["name"]: entry["value"] for entry in environment["resolved"]}
-    named = (resolved["backend"], resolved["dtype"], model.digest, environment["binding_sha256"])
+    named = (resolved["backend"], resolved["dtype"], model_digest, environment["binding_sha256"])
     given = (subject.backend, subject.dtype, subject.model_digest, subject.binding_sha256)
     if named != given:
         raise LockstepError("NOT_COMPARABLE", "/runs", ", ".join(named), ", ".join(given))

@@ -116,8 +116,8 @@ def test_runs_of_two_subjects_are_not_folded(records: Records) -> None:
 
 
 def test_runs_of_another_model_or_environment_are_not_folded(records: Records) -> None:
-    other = replace(records.model, digest="9" * 64)
-    assert refusal(lambda: predicate(**{**records.arguments(), "model": other})) == "NOT_COMPARABLE"
+    other = {**records.arguments(), "model_digest": "9" * 64}
+    assert refusal(lambda: predicate(**other)) == "NOT_COMPARABLE"
     stated = {**records.environment, "binding_sha256": "9" * 64}
     wrong = {**records.arguments(), "environment": stated}
     assert refusal(lambda: predicate(**wrong)) == "NOT_COMPARABLE"

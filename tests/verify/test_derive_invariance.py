@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lockstep.certificate.statement import invariance_subjects, statement
+from lockstep.certificate.statement import model_subjects, statement
 from lockstep.claims import invariance_totals
 from lockstep_verify import derive, spec
 from lockstep_verify.derive import Options
@@ -32,7 +32,7 @@ COUNTS = list(spec.load("schemas/invariance.schema.json")["$defs"]["counts"]["pr
 @pytest.fixture
 def stated(records: Any) -> dict[str, Any]:
     folded = copy.deepcopy(records.fold())
-    return statement("invariance", invariance_subjects(folded), folded)
+    return statement("invariance", model_subjects("invariance", folded), folded)
 
 
 def judge(stated: dict[str, Any]) -> derive.Derivation:
@@ -72,7 +72,7 @@ def test_what_does_not_hold_is_told(records: Any, outcome_: str) -> None:
         first=violated,
     )  # fmt: skip
     folded = records.fold()
-    found = judge(statement("invariance", invariance_subjects(folded), folded))
+    found = judge(statement("invariance", model_subjects("invariance", folded), folded))
     assert found.verdict == ("VIOLATED" if violated else "UNPROVEN")
     assert any(line.startswith(f"{outcome_}: MR4 at 64: ") for line in found.lines)
 
@@ -89,7 +89,9 @@ def test_outcomes_are_derived_and_observations_attested(stated: dict[str, Any]) 
 # the same but where a third entry says otherwise.
 MUTATIONS: list[tuple[str, Any, str, str | None]] = [
     ("/environment/binding_sha256", HEX, "ENVIRONMENT_MISMATCH", None),
-    ("/model/digest", HEX, BAD, None),
+    ("/model/dtype", "float16", BAD, None),
+    ("/model_digest", HEX, BAD, None),
+    ("/model/sha256", HEX, BAD, "/model_digest"),
     ("/lifecycle/cells/3/next", "PREFILLING", COVERAGE, "/lifecycle/cells"),
     ("/lifecycle/sha256", HEX, COVERAGE, None),
     ("/runs/0/relation", "MR99", COVERAGE, None),

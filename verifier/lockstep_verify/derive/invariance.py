@@ -44,7 +44,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     """
     predicate = statement["predicate"]
     environment = check_environment(predicate["environment"], f"{_AT}/environment")
-    _check_model(predicate["model"], environment)
+    _check_model(predicate, environment)
     _check_lifecycle(predicate["lifecycle"])
     legal = {n: words(predicate["lifecycle"]["cells"], n) for n in (2, 3)}
     wanted, runs, controls = demand(), predicate["runs"], predicate["controls"]
@@ -64,13 +64,14 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     return Derivation(verdict, counts, _lines(predicate, environment))
 
 
-def _check_model(model: dict[str, Any], environment: Environment) -> None:
-    """Derive the digest of weights and compute dtype (INV-1, ENG-2, ENG-8)."""
+def _check_model(predicate: dict[str, Any], environment: Environment) -> None:
+    """Derive the digest of weights and compute dtype (INV-1, ENG-2, ENG-8; step 1)."""
+    model, dtype = predicate["model"], environment.resolved["dtype"]
+    require("BAD_VALUE", f"{_AT}/model/dtype", dtype, model["dtype"])
     digest = hashlib.sha256()
-    checkpoint = bytes.fromhex(model["checkpoint_sha256"])
-    for field in (b"lockstep/model/1", checkpoint, environment.resolved["dtype"].encode("ascii")):
+    for field in (b"lockstep/model/1", bytes.fromhex(model["sha256"]), dtype.encode("ascii")):
         digest.update(len(field).to_bytes(8, "big") + field)
-    require("BAD_VALUE", f"{_AT}/model/digest", digest.hexdigest(), model["digest"])
+    require("BAD_VALUE", f"{_AT}/model_digest", digest.hexdigest(), predicate["model_digest"])
 
 
 def _check_lifecycle(stated: dict[str, Any]) -> None:
@@ -163,8 +164,8 @@ def _counts(
 
 
 def _check_subject(statement: dict[str, Any]) -> None:
-    """Compare the subject `model` with the checkpoint's digest (INV-1; step 9)."""
-    expected = statement["predicate"]["model"]["checkpoint_sha256"]
+    """Compare the subject `model` with the model's digest (INV-1; step 9)."""
+    expected = statement["predicate"]["model"]["sha256"]
     names = [subject["name"] for subject in statement["subject"]]
     if "model" not in names:
         raise Refusal("SUBJECT_MISMATCH", "/subject", f"model {expected}", "no subject model")
