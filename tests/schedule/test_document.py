@@ -139,6 +139,21 @@ def test_the_schema_is_read_as_jsonschema_reads_it(
         assert fault.code in {"WRONG_TYPE", "BAD_VALUE", "MISSING_FIELD", "UNKNOWN_FIELD"}
 
 
+def test_equality_is_of_type_and_value_and_keywords_of_other_types_are_ignored() -> None:
+    # [SCHEMA-3]
+    for admitted in ({"const": 1}, {"enum": [0, 1]}):
+        assert refusal(lambda a=admitted: portable_schema.require(True, a)).code == "BAD_VALUE"
+        portable_schema.require(1, admitted)
+    portable_schema.require(True, {"minimum": 2, "maxLength": 0, "maxItems": 0})
+    portable_schema.require(None, {"type": ["integer", "null"], "minimum": 2})
+    long = {"type": "string", "minLength": 2, "maxLength": 2}
+    for text, fine in (("é", False), ("éé", True), ("ééé", False)):
+        if fine:
+            portable_schema.require(text, long)
+        else:
+            assert refusal(lambda t=text: portable_schema.require(t, long)).code == "BAD_VALUE"
+
+
 @pytest.mark.parametrize(
     ("path", "new", "code", "pointer"),
     [

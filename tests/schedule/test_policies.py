@@ -217,6 +217,34 @@ def test_a_request_is_preempted_at_each_output_that_was_asked_for() -> None:
         assert made.run.counts["preempt_rc"] == len(at)
 
 
+def test_nobody_is_preempted_before_a_first_token_of_its_own() -> None:
+    # The budget is gone with the first prefill: the others wait, admitted and without a token.
+    workload = Workload(tuple(Request(f"r{number}", (1, 2, 3, 4), 2) for number in range(3)))
+    starved = Settings(token_budget=1, lookup=False, preempt_after=(0,))
+    made = simulate(workload, pool_for(workload, 2), Batching(starved))
+    assert made.run.counts["preempt_rc"] == 3
+    only = [event.event for event in made.run.events if event.step == 1]
+    assert only[0] == "preempt_rc"
+    assert only.count("preempt_rc") == 1
+
+
+def swarm_with(*on: str) -> Features:
+    return Features(**{field.name: field.name in on for field in dataclasses.fields(Features)})
+
+
+def test_a_swarm_preempts_and_pauses_up_to_its_bounds_and_no_further() -> None:
+    long = Workload((Request("a", (1,) * 8, 400, ignore_eos=True),))
+    pool = pool_for(long, 16)
+    for seed in range(3):
+        preempting = simulate(long, pool, Swarm(seed, swarm_with("preempts_decodes")))
+        assert preempting.run.counts["preempt_rc"] == PREEMPTIONS_PER_REQUEST
+        arriving = Workload((*long.requests, Request("b", (1,), 1, arrival=300)))
+        waiting = simulate(arriving, Pool(64, 16), Swarm(seed, swarm_with("pauses")))
+        idle = sum(not actions for actions in waiting.schedule.steps)
+        # One pauses by itself until it has no pause left; the first may follow its admission.
+        assert idle in (PAUSES_PER_REQUEST - 1, PAUSES_PER_REQUEST)
+
+
 def test_orders_are_turned_round() -> None:
     def batches(order: str) -> list[list[str]]:
         settings = dataclasses.replace(CANONICAL, max_batch=6, order=order)
