@@ -87,3 +87,6 @@ MODEL_JSON_BYTES = 1 << 20
 
 MODEL_INDEX_BYTES = 1 << 26
 """The index of a model's shards, or its tokenizer; those in use have some MB."""
+
+DOCTOR_SECONDS = 60
+"""The longest that one look for a tool may take; importing torch takes some seconds."""

@@ -30,6 +30,7 @@ GROUPS = (
     "run",
     "relations",
     "fidelity",
+    "doctor",
 )
 """Modules of this package, in the order in which help lists their commands."""
 
