@@ -25,7 +25,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz-verify bench-verify lean lean-recheck lean-generate smt dist clean
+	fuzz-verify bench-verify lean lean-recheck lean-generate smt relations dist clean
 
 help: ## List the targets
 	@echo "Targets (PYTHON=$(PYTHON) makes the environment):"
@@ -126,6 +126,10 @@ lean-generate: $(VENV)/.stamp-run ## Make the generated Lean sources anew
 smt: $(VENV)/.stamp-test ## Prove layouts at real sizes and the lifecycle, by two solvers
 	@echo "==> Asking the solvers"
 	@$(BIN)/lockstep smt
+
+relations: $(VENV)/.stamp-run ## Run every relation at every block size on a tiny model
+	@echo "==> Running the relations (some minutes; Ctrl-C keeps what is done)"
+	@$(BIN)/lockstep relations
 
 dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
 	@echo "==> Building into dist/"

@@ -83,6 +83,18 @@ def require_declared(name: str) -> Declared:
     return declared()[name]
 
 
+def require_block_size(size: int) -> int:
+    """Give a block size over which relations run.
+
+    Raises:
+        LockstepError: BAD_VALUE, it is none of them.
+    """
+    if size not in block_sizes():
+        expected = f"one of {', '.join(map(str, block_sizes()))}"
+        raise LockstepError("BAD_VALUE", "/block_size", expected, size)
+    return size
+
+
 def _declared(entry: dict[str, Any]) -> Declared:
     sizes, counters = tuple(entry["block_sizes"]), tuple(entry["counters"])
     return Declared(entry["name"], entry["title"], entry["claim"], entry["rule"], sizes, counters)

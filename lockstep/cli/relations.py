@@ -1,0 +1,173 @@
+"""`lockstep relations`: what must not change when a schedule does, and whether it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from lockstep.relations.observation import Observation
+
+RUNS = "runs.jsonl"
+CONTROLS = "controls.jsonl"
+MODEL = "model"
+SHORT = {"holds": "holds", "violated": "VIOLATED", "vacuous": "VACUOUS", "not_run": "not run"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command `relations`."""
+    app.command("relations")(relations)
+
+
+def relations(
+    model: Path | None = typer.Option(
+        None, "--model", help="A model's folder (default: a tiny one, made here)."
+    ),
+    backend: str = typer.Option("host", help="host, triton, fast, fast_torch or padded_tiles."),
+    dtype: str | None = typer.Option(None, help="float32 or float16 (default: the backend's)."),
+    block_sizes: str = typer.Option("", help="Of 8,16,32,64,128 (default: all)."),
+    names: str = typer.Option("", "--relations", help="Such as MR1,PATH-EQ (default: all)."),
+    seeds: int = typer.Option(1, min=1, max=1000, help="Runs of each, from seed 0."),
+    jobs: int | None = typer.Option(None, min=1, help="Processes (default: one a core)."),
+    out: Path = typer.Option(Path("results/relations"), "--out", help="Folder of the records."),
+    controls: bool = typer.Option(
+        True, help="Also run over backends that are not invariant, which must show."
+    ),
+    fresh: bool = typer.Option(False, "--fresh", help="Make runs anew that are recorded already."),
+) -> None:
+    """Run relations between executions of the engine; an interrupted campaign goes on.
+
+    Exit status 0: every run held or was not run, and every required control was caught; 3: not so.
+
+    Example: lockstep relations --block-sizes 8,16 --relations MR1,MR3
+    """
+    from lockstep.relations import run
+
+    out.mkdir(parents=True, exist_ok=True)
+    folder = model or _tiny(out / MODEL)
+    plans = run.plans(folder, backend, dtype, _names(names), _sizes(block_sizes), range(seeds))
+    observations = _run(plans, out / RUNS, jobs, fresh)
+    _tell(observations)
+    caught = True
+    if controls:
+        caught = _tell_controls(_run(run.control_plans(folder, dtype), out / CONTROLS, jobs, fresh))
+    if not caught or any(entry.outcome in ("violated", "vacuous") for entry in observations):
+        raise typer.Exit(3)
+
+
+def _tiny(folder: Path) -> Path:
+    from lockstep.engine.tiny import make_tiny
+
+    return folder if folder.exists() else make_tiny(folder)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(size) for size in text.split(",") if size.strip()]
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text}: numbers and commas", param_hint="--block-sizes"
+        ) from None
+
+
+def _run(
+    plans: Sequence[object], results: Path, jobs: int | None, fresh: bool
+) -> list[Observation]:
+    """Make the runs under a bar; Ctrl-C says where what is done is kept."""
+    import sys
+    from typing import Any, cast
+
+    from lockstep.cli.progress import bar
+    from lockstep.relations import run
+
+    if fresh:
+        results.unlink(missing_ok=True)
+    done = 0
+
+    def note(count: int, observation: Observation) -> None:
+        nonlocal done
+        done = count
+        tell(count)
+
+    try:
+        with bar(results.stem, len(plans)) as tell:
+            return run.run_plans(cast(Any, plans), results, jobs, note)
+    except KeyboardInterrupt:
+        kept = f"{done} of {len(plans)} runs are in {results}; the same command goes on"
+        print(f"lockstep: {kept}", file=sys.stderr)
+        raise
+
+
+def _tell(observations: Sequence[Observation]) -> None:
+    """Print a line for each relation, then what did not hold, then the sums."""
+    from collections import Counter
+
+    from lockstep.cli import say
+    from lockstep.cli.tables import Table, show_table
+    from lockstep.relations.catalogue import declared
+
+    sizes = sorted({entry.block_size for entry in observations})
+    rows = []
+    for relation in declared().values():
+        own = [entry for entry in observations if entry.relation == relation.name]
+        if own:
+            cells = [_worst(entry for entry in own if entry.block_size == size) for size in sizes]
+            positions = sum(entry.positions for entry in own)
+            rows.append((relation.name, relation.title, relation.claim, *cells, f"{positions:,}"))
+    columns = ("relation", "varies", "claim", *map(str, sizes), "positions")
+    show_table(
+        Table(f"relations at block sizes {', '.join(map(str, sizes))}", columns, tuple(rows))
+    )
+    for entry in observations:
+        if entry.outcome != "holds":
+            say(f"{entry.relation} at {entry.block_size}, seed {entry.seed}: {_why(entry)}")
+    counts = Counter(entry.outcome for entry in observations)
+    told = ", ".join(f"{counts[outcome]} {name}" for outcome, name in SHORT.items())
+    say(f"{len(observations)} runs: {told}")
+    executions = sum(entry.executions for entry in observations)
+    positions = sum(entry.positions for entry in observations)
+    say(f"{executions:,} executions, {positions:,} positions compared bit for bit")
+
+
+def _tell_controls(observations: Sequence[Observation]) -> bool:
+    """Print what came of the controls, and give whether those that must be caught were."""
+    from lockstep.cli import say
+    from lockstep.relations.catalogue import controls
+
+    every = True
+    for control, entry in zip(controls(), observations, strict=True):
+        caught = entry.outcome == "violated"
+        every = every and (caught or not control.required)
+        shown = f"caught, {entry.differences:,} of {entry.positions:,} positions differ"
+        missed = "NOT CAUGHT" if control.required else "NOT_COMPARABLE, holds on this CPU"
+        name = f"control {control.backend} under {control.relation} at {control.block_size}"
+        say(f"{name}: {shown if caught else missed}")
+    return every
+
+
+def _worst(entries: Iterable[Observation]) -> str:
+    outcomes = {entry.outcome for entry in entries}
+    ranked = ("violated", "vacuous", "not_run", "holds")
+    return SHORT[next(outcome for outcome in ranked if outcome in outcomes)] if outcomes else "-"
+
+
+def _why(entry: Observation) -> str:
+    """Give why a run did not hold."""
+    first = entry.first_difference
+    if first is None:
+        return f"{SHORT[entry.outcome]}: {entry.reason}"
+    place = "" if first.position is None else f", position {first.position}"
+    layer = "" if first.layer is None else f", layer {first.layer}"
+    request = f", request {first.request}" if first.request else ""
+    where = f"{first.execution}{request}{place}{layer}"
+    return (
+        f"{SHORT[entry.outcome]}: {entry.differences} of {entry.positions} positions; first in "
+        f"{where}: {first.part} {first.got}, expected {first.expected}"
+    )
