@@ -9,7 +9,7 @@ import pytest
 
 from lockstep.engine.backends import open_backend
 from lockstep.engine.environment import environment, not_comparable
-from lockstep_verify import schema, spec
+from lockstep_verify import derive, schema, spec
 from lockstep_verify.derive.environment import check_environment
 from lockstep_verify.errors import Refusal
 
@@ -119,3 +119,12 @@ def test_an_edited_setting_that_binds(tuple_: dict[str, Any]) -> None:
 def test_bindings_are_compared_by_name_and_value() -> None:
     assert not_comparable({"numpy": "1"}, {"numpy": "1"}) == ""
     assert not_comparable({"numpy": "1"}, {"numpy": "2", "a": "3"}) == ("a absent / 3, numpy 1 / 2")
+
+
+def test_each_kind_that_carries_it_holds_the_same_definitions() -> None:
+    schemas = {kind: spec.load(f"schemas/{kind}.schema.json") for kind in derive.KINDS.values()}
+    carrying = {kind: s for kind, s in schemas.items() if "environment" in s["properties"]}
+    assert "fidelity" in carrying
+    for kind, held in carrying.items():
+        mine = {name: held["$defs"].get(name) for name in SCHEMA["$defs"]}
+        assert mine == SCHEMA["$defs"], kind
