@@ -138,7 +138,10 @@ def inspect_code(ptx: str, machine_code: bytes = b"") -> Code:
         fused=sum(name.startswith("fma.") and "f32" in name for name in operations),
         tensor=sum("f16" in name for name in tensor),
         tensor_tf32=sum("tf32" in name for name in tensor),
-        approximate=sum(bool(re.search(r"\.(approx|full|ftz)\b", name)) for name in operations),
+        approximate=sum(
+            name != _FLOOR and bool(re.search(r"\.(approx|full|ftz)\b", name))
+            for name in operations
+        ),
         atomic=sum(bool(re.match(r"(atom|red|multimem)\b", name)) for name in operations),
         bytes=len(machine_code),
     )
