@@ -87,7 +87,7 @@ def test_lean_states_the_numbers_of_grams_that_another_cell_would_give(
 
 
 def test_a_relation_of_another_form_is_refused() -> None:
-    relation = spec.load("lifecycle.json")
+    relation = dict(spec.load("lifecycle.json"))
     del relation["cells"]
     with pytest.raises(KeyError):
         lifecycle_relation.render(relation)
