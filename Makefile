@@ -25,7 +25,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz-verify bench-verify lean lean-recheck lean-generate smt relations dist clean
+	fuzz-verify bench-verify lean lean-recheck lean-generate smt relations bench-engine dist clean
 
 help: ## List the targets
 	@echo "Targets (PYTHON=$(PYTHON) makes the environment):"
@@ -130,6 +130,10 @@ smt: $(VENV)/.stamp-test ## Prove layouts at real sizes and the lifecycle, by tw
 relations: $(VENV)/.stamp-run ## Run every relation at every block size on a tiny model
 	@echo "==> Running the relations (some minutes; Ctrl-C keeps what is done)"
 	@$(BIN)/lockstep relations
+
+bench-engine: $(VENV)/.stamp-test ## Time the invariant backend against a fast one
+	@echo "==> Timing the engine"
+	@$(BIN)/lockstep bench-engine
 
 dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
 	@echo "==> Building into dist/"

@@ -157,7 +157,7 @@ def _numpy() -> list[Finding]:
 
 
 def _engine_files() -> list[Finding]:
-    weights = "reading weights other than the tiny model's"
+    weights = "reading any model's weights"
     texts = "`lockstep workload text`: prompts from text"
     return [
         *_installed("safetensors", "safetensors", weights, "engine"),

@@ -31,6 +31,7 @@ GROUPS = (
     "relations",
     "fidelity",
     "doctor",
+    "bench_engine",
 )
 """Modules of this package, in the order in which help lists their commands."""
 
