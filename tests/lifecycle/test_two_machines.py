@@ -15,7 +15,7 @@ from lockstep.errors import LockstepError
 from lockstep.lifecycle import Machine, Pool, State, Step, claims
 from lockstep.lifecycle.explore import open_steps
 from lockstep.lifecycle.state import empty
-from lockstep_verify.derive.lifecycle_machine import _Machine
+from lockstep_verify.derive.lifecycle_machine import Machine as Verifiers
 
 WEAKENINGS = ["", *(entry["name"] for entry in spec.load("lifecycle.json")["weakenings"])]
 
@@ -42,7 +42,7 @@ def facts(machine: Machine, state: State) -> tuple[Any, ...]:
     )
 
 
-def facts_of_verifier(machine: _Machine) -> tuple[Any, ...]:
+def facts_of_verifier(machine: Verifiers) -> tuple[Any, ...]:
     requests = [(r.state, r.computed, r.outputs, r.table, r.known) for r in machine.requests]
     return (
         machine.references,
@@ -85,7 +85,7 @@ def test_machines_agree(weakening: str) -> None:
     ours = Machine(weakened=frozenset(filter(None, [weakening])))
     random, answers = Random(7), Counter[bool]()
     for _ in range(12):
-        theirs, state = _Machine(4, 2, weakening), empty(Pool(4, 2))
+        theirs, state = Verifiers(4, 2, weakening), empty(Pool(4, 2))
         for _ in range(3):
             lengths = (random.randint(1, 5), random.randint(1, 3))
             assert theirs.submit(*lengths)

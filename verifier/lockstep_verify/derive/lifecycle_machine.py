@@ -14,7 +14,7 @@ Step = dict[str, Any]
 """A step as a certificate holds it: request, event, tokens, blocks, published."""
 
 
-class _Request:
+class Request:
     """A request: its constants, and what changes [LIFE-6]."""
 
     def __init__(self, prompt: int, max_new: int, state: str) -> None:
@@ -27,14 +27,16 @@ class _Request:
 
     @property
     def known(self) -> int:
+        """Tokens that there are to compute."""
         return self.prompt + self.outputs
 
     @property
     def active(self) -> bool:
+        """Whether it is admitted and not finished or preempted."""
         return self.state in ("ADMITTED", "PREFILLING", "DECODING")
 
 
-class _Machine:
+class Machine:
     """A pool, its requests and their queue, under the rules or with one weakening in force."""
 
     def __init__(self, blocks: int, block_size: int, weakening: str) -> None:
@@ -46,34 +48,40 @@ class _Machine:
         self.size = block_size
         self.references = [0] * blocks
         self.cached = [False] * blocks
-        self.requests: list[_Request] = []
+        self.requests: list[Request] = []
         self.queue: list[int] = []
         self.weakening = weakening
 
     def submit(self, prompt: int, max_new: int) -> bool:
         """Take a request in, unless it can never fit [LIFE-9]."""
-        request = _Request(prompt, max_new, self.initial)
+        request = Request(prompt, max_new, self.initial)
         self.queue.append(len(self.requests))
         self.requests.append(request)
         fits = self.need(request) <= len(self.references)
         return min(prompt, max_new) >= 1 and (fits or self.weakening == "never_fitting_accepted")
 
     def blocks_of(self, tokens: int) -> int:
+        """Give the blocks that so many tokens take."""
         return (tokens + self.size - 1) // self.size
 
-    def need(self, request: _Request) -> int:
+    def need(self, request: Request) -> int:
+        """Give the request's reservation in blocks."""
         return self.blocks_of(request.prompt + request.max_new)
 
-    def owed(self, request: _Request) -> int:
+    def owed(self, request: Request) -> int:
+        """Give the blocks that are reserved and not yet taken."""
         return self.need(request) - len(request.table) if request.active else 0
 
     def free(self, block: int) -> bool:
+        """Whether nobody holds a block, or is offered it."""
         return self.references[block] == 0 and not self.cached[block]
 
     def free_count(self) -> int:
+        """Give the number of free blocks."""
         return sum(self.free(block) for block in range(len(self.references)))
 
     def slack(self) -> int:
+        """Give the blocks that no reservation has a claim to [LIFE-7]."""
         return self.references.count(0) - sum(self.owed(request) for request in self.requests)
 
     def admissible(self, number: int) -> bool:
@@ -115,7 +123,7 @@ class _Machine:
             return victim and request.outputs < request.max_new and not blocks
         return self._computes(request, step)
 
-    def _computes(self, request: _Request, step: Step) -> bool:
+    def _computes(self, request: Request, step: Step) -> bool:
         """Whether the rest of the guard of a chunk or a decode holds."""
         until = self._until(request, step)
         cover = max(0, self.blocks_of(until) - len(request.table))
@@ -135,7 +143,7 @@ class _Machine:
             and all(block in table and not self.cached[block] for block in step["published"])
         )
 
-    def _until(self, request: _Request, step: Step) -> int:
+    def _until(self, request: Request, step: Step) -> int:
         """Give the computed tokens after a chunk or a decode."""
         tokens: int = step["tokens"]
         return request.computed + tokens if step["event"] == "chunk" else request.known
@@ -176,7 +184,7 @@ class _Machine:
                 self.cached[block] = True
         return True
 
-    def _give_back(self, request: _Request, event: str) -> None:
+    def _give_back(self, request: Request, event: str) -> None:
         request.computed = 0
         if event == "preempt_rc" and self.weakening == "preempted_keeps_blocks":
             return
@@ -259,7 +267,7 @@ def _check(
     ):
         if len(given) != wanted:
             raise Refusal("BAD_VALUE", f"{at}/{member}", wanted, len(given))
-    machine = _Machine(model["blocks"], model["block_size"], weakening)
+    machine = Machine(model["blocks"], model["block_size"], weakening)
     for i, request in enumerate(requests):
         if not machine.submit(request["prompt"], request["max_new"]):
             raise Refusal(
@@ -274,7 +282,7 @@ def _check(
         raise Refusal("COUNTEREXAMPLE_NOT_REPLAYED", at, goal, "not shown")
 
 
-def _reached(machine: _Machine, goal: str, entry: dict[str, Any], rest: list[Step]) -> bool:
+def _reached(machine: Machine, goal: str, entry: dict[str, Any], rest: list[Step]) -> bool:
     if goal == "no_deadlock":
         return machine.stuck()
     if goal == "idle_holds_nothing":
