@@ -37,6 +37,8 @@ def relations(
         True, help="Also run over backends that are not invariant, which must show."
     ),
     fresh: bool = typer.Option(False, "--fresh", help="Make runs anew that are recorded already."),
+    certificate: Path | None = typer.Option(None, help="Also sign what was recorded, into a file."),
+    key: Path | None = typer.Option(None, help="Signing key (default: your configuration's)."),
 ) -> None:
     """Run relations between executions of the engine; an interrupted campaign goes on.
 
@@ -46,16 +48,30 @@ def relations(
     """
     from lockstep.relations import run
 
+    signer = None
+    if certificate is not None:
+        from lockstep.certificate import keys
+
+        # Before anything runs: a key that is missing should not cost minutes.
+        signer = keys.load_key(key or keys.config_folder() / "key.pem")
     out.mkdir(parents=True, exist_ok=True)
     folder = model or _tiny(out / MODEL)
     plans = run.plans(folder, backend, dtype, _names(names), _sizes(block_sizes), range(seeds))
     observations = _run(plans, out / RUNS, jobs, fresh)
     _tell(observations)
-    caught = True
+    caught, shown = True, []
     if controls:
-        caught = _tell_controls(_run(run.control_plans(folder, dtype), out / CONTROLS, jobs, fresh))
+        shown = _run(run.control_plans(folder, dtype), out / CONTROLS, jobs, fresh)
+        caught = _tell_controls(shown)
+    status = 0
+    if certificate is not None and signer is not None:
+        from lockstep.cli.relations_certify import certify
+
+        status = certify(certificate, model, observations, shown, signer, backend, dtype)
     if not caught or any(entry.outcome in ("violated", "vacuous") for entry in observations):
-        raise typer.Exit(3)
+        status = 3
+    if status:
+        raise typer.Exit(status)
 
 
 def _tiny(folder: Path) -> Path:
