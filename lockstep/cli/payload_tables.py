@@ -109,11 +109,66 @@ def smt(predicate: dict[str, Any], rows: bool) -> list[Table]:
     ]
 
 
+def invariance(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show relations between executions: claims, runs, controls, coverage, counts."""
+    model = predicate["model"]
+    claims = [
+        (one["name"], one["verdict"], f"{one['held']} of {one['demanded']}")
+        for one in predicate["claims"]
+    ]
+    runs = [(*_run(run), f"{run['positions']:,}", _why(run)) for run in predicate["runs"]]
+    controls = [
+        (one["backend"], one["shown"], *_run(one), _why(one)) for one in predicate["controls"]
+    ]
+    coverage = [
+        (row["population"], row["n"], f"{row['observed']} of {row['legal']}")
+        for row in predicate["coverage"]["n_grams"]
+    ]
+    return [
+        _about(
+            ("verdict", predicate["verdict"]),
+            ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
+            *_environment(predicate["environment"]),
+        ),
+        _table("claims", ("claim", "verdict", "held"), claims),
+        _table("runs", ("outcome", "relation", "block size", "positions", "why"),
+               runs if rows else ()),
+        _table("controls", ("backend", "shown", "outcome", "relation", "block size", "why"),
+               controls),
+        _table("coverage", ("population", "events", "seen"), coverage),
+        _table("unseen", ("events",), [(" ".join(one),) for one in predicate["coverage"]["unseen"]]
+               if rows else ()),
+        _counts(predicate),
+    ]  # fmt: skip
+
+
 _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "hunt": hunt,
     "lean": lean,
     "smt": smt,
+    "invariance": invariance,
 }
+
+
+def _run(run: dict[str, Any]) -> tuple[str, str, str]:
+    return run["outcome"], run["relation"], str(run["block_size"])
+
+
+def _why(run: dict[str, Any]) -> str:
+    """Say where a run first differs, or why it says nothing; empty where it holds."""
+    first = run["first_difference"]
+    if first is None:
+        return str(run["reason"])
+    place = "" if first["position"] is None else f", position {first['position']}"
+    return f"{run['differences']} differ, first {first['part']} in {first['execution']}{place}"
+
+
+def _environment(environment: dict[str, Any]) -> list[tuple[str, str]]:
+    """Give the settings that bind, and what was asked for."""
+    resolved = environment["resolved"]
+    binding = ", ".join(f"{one['name']} {one['value'][:60]}" for one in resolved if one["binds"])
+    asked = ", ".join(f"{one['name']} {one['value'][:60]}" for one in environment["requested"])
+    return [("requested", asked), ("bound to", binding)]
 
 
 def _layout(layout: dict[str, Any]) -> tuple[str, str, str]:

@@ -51,6 +51,20 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("smt-lifecycle-traces", "/predicate/counts/lifecycle_traces"),
         ("smt-queries", "/predicate/counts/queries"),
     ),
+    "invariance.cert.json": (
+        ("relations-demanded", "/predicate/counts/demanded"),
+        ("relations-held", "/predicate/counts/holds"),
+        ("relations-not-run", "/predicate/counts/not_run"),
+        ("relations-executions", "/predicate/counts/executions"),
+        ("relations-positions", "/predicate/counts/positions"),
+        ("relations-controls-shown", "/predicate/counts/controls_shown"),
+        ("relations-controls-not-comparable", "/predicate/counts/controls_not_comparable"),
+        ("relations-pairs", "/predicate/counts/two_grams"),
+        ("relations-pairs-legal", "/predicate/counts/two_grams_legal"),
+        ("relations-triples", "/predicate/counts/three_grams"),
+        ("relations-triples-legal", "/predicate/counts/three_grams_legal"),
+        ("relations-kernels-equal", "/predicate/counts/kernels_equal"),
+    ),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
@@ -59,6 +73,7 @@ WORDS = {
     "engine-layouts.cert.json": "engines",
     "lean.cert.json": "lemmas",
     "smt.cert.json": "solvers",
+    "invariance.cert.json": "relations",
     "layouts": "declared layouts",
     "rows": "ordered pairs judged",
     "exact_byte": "of these `EXACT_BYTE`",
@@ -85,6 +100,18 @@ WORDS = {
     "lifecycle_proofs": "statements about the lifecycle proved",
     "lifecycle_traces": "traces of the lifecycle found and replayed",
     "queries": "queries, each answered as expected by both",
+    "demanded": "combinations of relation and block size",
+    "holds": "of these held, each with every mechanism exercised",
+    "not_run": "of these not run",
+    "executions": "executions of the engine",
+    "positions": "positions compared bit for bit",
+    "controls_shown": "controls that claim nothing, and were caught",
+    "controls_not_comparable": "controls that cannot be caught on the CPU at hand",
+    "two_grams": "pairs of events seen",
+    "two_grams_legal": "pairs of events that the lifecycle admits",
+    "three_grams": "triples of events seen",
+    "three_grams_legal": "triples of events that it admits",
+    "kernels_equal": "kernels of the backend host equal to Triton's",
 }
 """What files and counts are called in a table for people; others are called by their names."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from lockstep.relations.observation import Observation
+    from lockstep.relations.run import Plan
 
 Progress = Callable[[str, int, int], None]
 COMMAND = "lockstep evidence"
@@ -25,12 +29,16 @@ class Making:
         issued_at: the time that they claim.
         draft: the folder that they, and the sidecars committed with them, are written to first.
         progress: told of each step.
+        backend: what certificates of the engine are made on.
+        jobs: processes at once; None for one a core.
     """
 
     key: Ed25519PrivateKey
     issued_at: str
     draft: Path
     progress: Progress
+    backend: str = "host"
+    jobs: int | None = None
 
 
 def hunt(set_name: str) -> Callable[[Making], bytes]:
@@ -82,11 +90,45 @@ def proofs(making: Making) -> bytes:
     ).certificate
 
 
+def relations(making: Making) -> bytes:
+    """Run every relation at every block size on a tiny model, and the controls, and sign."""
+    from lockstep.engine.tiny import TinyModel, make_tiny
+    from lockstep.issue import issue_invariance
+    from lockstep.relations.run import control_plans, plans
+
+    recipe = TinyModel()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = make_tiny(Path(scratch, "tiny"), recipe)
+        runs = _observed("running the relations", plans(folder, making.backend), making)
+        controls = _observed("running the controls", control_plans(folder), making)
+    return issue_invariance(
+        recipe,
+        [making.key],
+        runs=runs,
+        controls=controls,
+        issued_at=making.issued_at,
+        command=COMMAND,
+        backend=making.backend,
+    ).certificate
+
+
+def _observed(what: str, wanted: Sequence[Plan], making: Making) -> list[Observation]:
+    """Make runs anew, whatever an earlier campaign has recorded."""
+    from lockstep.relations.run import run_plans
+
+    def tell(done: int, observation: Observation) -> None:
+        making.progress(what, done, len(wanted))
+
+    making.progress(what, 0, len(wanted))
+    return run_plans(wanted, jobs=making.jobs, tell=tell)
+
+
 MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "exact-transformations.cert.json": ("hunting the set seed-004", hunt("seed-004")),
     "engine-layouts.cert.json": ("hunting the set engines", hunt("engines")),
     "lean.cert.json": ("checking the lemmas", lemmas),
     "smt.cert.json": ("asking the solvers", proofs),
+    "invariance.cert.json": ("running the relations", relations),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 

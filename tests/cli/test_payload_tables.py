@@ -57,3 +57,20 @@ def test_a_kind_that_nobody_knows_has_no_tables() -> None:
     statement["predicateType"] = "urn:lockstep:certificate:unheard-of:v1"
     with pytest.raises(KeyError):
         payload_tables.describe(statement, True)
+
+
+def test_runs_that_do_not_hold_say_why(records: Any) -> None:
+    records.change("MR3", 32, outcome="violated", differences=4, first=True)
+    records.change("MR5", 8, outcome="not_run", reason="no time")
+    folded = records.fold()
+    stated = {"predicateType": "urn:lockstep:certificate:invariance:v1", "predicate": folded}
+    tables = {table.title: table for table in payload_tables.describe(stated, True)}
+    shown = {row[1:3]: (row[0], row[4]) for row in tables["runs"].rows}
+    assert shown["MR3", "32"] == ("violated", "4 differ, first keys in an execution, position 3")
+    assert shown["MR5", "8"] == ("not_run", "no time")
+    assert shown["MR1", "8"] == ("holds", "")
+    assert len(shown) == folded["counts"]["demanded"]
+    assert ("PATH-EQ", "HOLDS", "5 of 5") in tables["claims"].rows
+    assert tables["controls"].rows[0][:2] == ("fast", "shown")
+    assert {len(row) for table in tables.values() for row in table.rows} <= {1, 2, 3, 5, 6}
+    assert "runs" not in {table.title for table in payload_tables.describe(stated, False)}
