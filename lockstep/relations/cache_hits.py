@@ -48,6 +48,9 @@ def _second_wave(context: Context, parent: Request, long: Request) -> tuple[Requ
         request(context, 7, 3 * size + 5, prefix=prompt[:size]),
         request(context, 8, OVER_A_SPLIT + size + 3, prefix=long.prompt),
         replace(request(context, 9, len(prompt), prefix=prompt), id="salted", salt="other"),
+        # All but the last token of a block; and a block that is there, at another place.
+        request(context, 11, 2 * size + 3, prefix=prompt[: 2 * size - 1]),
+        request(context, 12, size + 3, prefix=prompt[size : 2 * size]),
     ]
     output = context.reference(parent).tokens
     further = request(context, 10, len(prompt) + len(output) + 3, prefix=prompt + output)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lockstep import spec
-from lockstep.certificate import lcj
 from lockstep.engine.backends import open_backend
 from lockstep.engine.backends.machine import sources_digest
 from lockstep.engine.checkpoint import COMPUTE_DTYPES, read_checkpoint
+from lockstep.engine.environment import binding_sha256
 from lockstep.engine.model import Model
 from lockstep.relations import catalogue
 from lockstep.relations.observation import Observation, Subject
@@ -28,6 +28,7 @@ SOURCES = (
     "lockstep.engine",
     "lockstep.engine.backends",
     "lockstep.engine.host",
+    "lockstep.engine.kernels",
     "lockstep.lifecycle",
     "lockstep.relations",
     "lockstep.schedule",
@@ -165,7 +166,7 @@ def subject_of(model: Model) -> Subject:
         backend=backend.name,
         dtype=backend.dtype,
         model_digest=model.digest.hex(),
-        binding_sha256=hashlib.sha256(lcj.encode(dict(backend.binding()))).hexdigest(),
+        binding_sha256=binding_sha256(backend.binding()),
         sources_sha256=_sources_sha256(),
     )
 
