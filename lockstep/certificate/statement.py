@@ -6,7 +6,7 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 
-KINDS = ("hunt", "lean", "smt", "invariance", "fidelity")
+KINDS = ("hunt", "lean", "smt", "invariance", "fidelity", "replay")
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 
@@ -46,6 +46,15 @@ def smt_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
 def model_subjects(kind: str, predicate: dict[str, Any]) -> list[dict[str, Any]]:
     """Give the subjects of a claim about one model: the spec and the model [FID-10]."""
     return [subject("spec", spec.digest(kind)), subject("model", predicate["model"]["sha256"])]
+
+
+def replay_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of an execution: spec, model, workload and schedule [RPL-8]."""
+    documents = [
+        subject(name, hashlib.sha256(lcj.encode(predicate[name])).hexdigest())
+        for name in ("workload", "schedule")
+    ]
+    return [*model_subjects("replay", predicate), *documents]
 
 
 def statement(

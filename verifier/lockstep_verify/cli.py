@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--subject", metavar="FILE", help="a file that a subject's sha256 must match")
     add("--solve", action="store_true", help="put queries again to z3 and cvc5 on the PATH")
     add("--solver", action="append", metavar="PROGRAM", help="or to this program (repeatable)")
+    add("--replay", action="store_true", help="execute again, where the engine is installed")
     add("--exhaustive", action="store_true", help="enumerate without the usual bound")
     add("--unsigned", action="store_true", help="re-derive a published document without signature")
     add("--protocol", action="store_true", help="answer the requests of a conformance run")
@@ -71,7 +72,7 @@ class _Run:
             if moment is None:
                 raise Refusal("USAGE", expected="--at YYYY-MM-DDTHH:MM:SSZ", got=arguments.at)
             self.clock = moment
-        self.options = Options(arguments.exhaustive)
+        self.options = Options(arguments.exhaustive, replay=arguments.replay)
         if arguments.solve or arguments.solver:
             from lockstep_verify.solvers import programs
 

@@ -101,3 +101,12 @@ IDENTIFY_SECONDS = 10
 
 SOLVE_SECONDS = 1800
 """One solver's run over all queries of a certificate, which takes a minute where it is not busy."""
+
+REPLAY_BLOCKS = 1 << 22
+"""Blocks of a pool times steps of a schedule: each step's ledger lists every block."""
+
+REPLAY_ROWS = 1 << 20
+"""Rows of all batches of a replayed schedule; each costs a microsecond or two."""
+
+REPLAY_SECONDS = 3600
+"""The longest that an execution in a process of its own may take."""

@@ -15,6 +15,7 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:smt:v1": "smt",
     "urn:lockstep:certificate:invariance:v1": "invariance",
     "urn:lockstep:certificate:fidelity:v1": "fidelity",
+    "urn:lockstep:certificate:replay:v1": "replay",
 }
 """The module below this package, and the stem of the spec's files, by predicate type."""
 
@@ -26,11 +27,13 @@ class Options(NamedTuple):
         exhaustive: enumerate without the usual bound on positions.
         evidence: the folder of sidecar files, if one was given.
         solvers: programs that answer the queries of proofs again, None where nobody asked.
+        replay: execute again what a certificate says was executed.
     """
 
     exhaustive: bool = False
     evidence: "Path | None" = None
     solvers: "tuple[Program, ...] | None" = None
+    replay: bool = False
 
 
 class Derivation(NamedTuple):

@@ -1,0 +1,1 @@
+"""Executions in full: observed for a certificate, and repeated from one."""
