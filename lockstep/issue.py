@@ -12,6 +12,7 @@ from lockstep.certificate.statement import (
     hunt_subjects,
     lean_subjects,
     model_subjects,
+    replay_subjects,
     smt_subjects,
     statement,
 )
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from lockstep.layouts.geometry import Geometry
     from lockstep.layouts.sets import LayoutSet
     from lockstep.relations.observation import Observation
+    from lockstep.replay.observe import ReplaySeen
 
 
 @dataclass(frozen=True)
@@ -257,3 +259,25 @@ def issue_invariance(
     )
     subjects = model_subjects("invariance", folded)
     return Issued(sign_statement(statement("invariance", subjects, folded), keys), folded)
+
+
+def issue_replay(
+    seen: "ReplaySeen",
+    keys: Sequence["Ed25519PrivateKey"],
+    *,
+    issued_at: str,
+    command: str,
+) -> Issued:
+    """Sign an execution in full.
+
+    Args:
+        seen: the execution, every request of which is finished.
+        keys: of the signers.
+        issued_at: the time that the certificate claims, as TIME-1 writes it.
+        command: the command line, without paths.
+    """
+    from lockstep.claims.replay import predicate
+
+    folded = predicate(seen, issued_at=issued_at, producer=array_producer(command))
+    subjects = replay_subjects(folded)
+    return Issued(sign_statement(statement("replay", subjects, folded), keys), folded)

@@ -32,6 +32,8 @@ GROUPS = (
     "fidelity",
     "doctor",
     "bench_engine",
+    "gpu_evidence",
+    "replay",
 )
 """Modules of this package, in the order in which help lists their commands."""
 
@@ -45,6 +47,7 @@ STATUSES = {
     "FILE_UNREADABLE": 2,
     "SOLVER_MISSING": 2,
     "LIBRARY_MISSING": 2,
+    "DEVICE_MISSING": 2,
     "INTERNAL": 4,
 }
 """Exit status of a code; of every other it is 3."""

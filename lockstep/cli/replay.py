@@ -1,0 +1,152 @@
+"""`lockstep record` and `lockstep replay`: certify one execution, and repeat one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from lockstep.replay.observe import ReplaySeen
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands `record` and `replay`."""
+    app.command("record")(record)
+    app.command("replay")(replay)
+
+
+def record(
+    workload: Path = typer.Option(..., "--workload", help="A workload's file."),
+    schedule: Path | None = typer.Option(None, "--schedule", help="A schedule's file."),
+    policy: str | None = typer.Option(
+        None, "--policy", help="canonical, continuous (default), adversarial or swarm."
+    ),
+    seed: int | None = typer.Option(None, min=0, help="Of the policy swarm."),
+    block_size: int = typer.Option(16, min=1, max=4096, help="Token slots, with a policy."),
+    model: Path | None = typer.Option(
+        None, "--model", help="A model's folder (default: a tiny one, made here)."
+    ),
+    backend: str = typer.Option("host", help="host, triton, fast, fast_torch or float64."),
+    dtype: str | None = typer.Option(None, help="float32 or float16 (default: the backend's)."),
+    output: Path = typer.Option(
+        Path("replay.cert.json"), "--output", "-o", help="Certificate to write."
+    ),
+    key: Path | None = typer.Option(None, help="Signing key (default: one made for this run)."),
+    issued_at: str | None = typer.Option(None, help="YYYY-MM-DDTHH:MM:SSZ (default: now)."),
+) -> None:
+    """Execute a workload, and sign the execution in full, so that anybody can repeat it.
+
+    Example: lockstep record --workload workload.json --policy adversarial -o run.cert.json
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from lockstep.certificate import keys, times
+    from lockstep.certificate.write import write_file
+    from lockstep.cli import say
+    from lockstep.cli.hunt import verified_with
+    from lockstep.issue import issue_replay
+
+    issued_at = times.claimed(issued_at)
+    if not output.parent.is_dir():
+        raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
+    signer = keys.load_key(key) if key else Ed25519PrivateKey.generate()
+    seen = _observe(workload, schedule, policy, seed, block_size, (model, backend, dtype))
+    issued = issue_replay(seen, [signer], issued_at=issued_at, command="lockstep record")
+    write_file(output, issued.certificate)
+    say(f"wrote {output}, {len(issued.certificate):,} bytes")
+    for line in summary(issued.predicate):
+        say(line)
+    result = verified_with(output, signer, None, output.parent)
+    say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
+    if result["exit"]:
+        say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")
+        raise typer.Exit(3)
+
+
+def _observe(
+    workload: Path,
+    schedule: Path | None,
+    policy: str | None,
+    seed: int | None,
+    block_size: int,
+    subject: tuple[Path | None, str, str | None],
+) -> ReplaySeen:
+    from lockstep.cli.schedule import choose_policy
+    from lockstep.engine.opening import open_model
+    from lockstep.engine.tiny import TinyModel
+    from lockstep.replay.observe import observe, observe_driven
+    from lockstep.schedule.schedule import read_schedule
+    from lockstep.schedule.workload import read_workload
+    from lockstep.schedule.workloads import pool_for
+
+    requests = read_workload(workload)
+    folder, backend, dtype = subject
+    if schedule is not None:
+        if policy is not None or seed is not None:
+            raise typer.BadParameter("a schedule has it already", param_hint="--policy, --seed")
+        given = read_schedule(schedule)
+        return observe(open_model(folder or TinyModel(), backend, dtype), requests, given)
+    chosen = choose_policy(policy or "continuous", seed)
+    opened = open_model(folder or TinyModel(), backend, dtype)
+    return observe_driven(opened, requests, pool_for(requests, block_size), chosen)
+
+
+def summary(predicate: dict[str, Any]) -> list[str]:
+    """Give the lines that sum up an execution for people."""
+    counts = predicate["counts"]
+    covered = ", ".join(
+        f"{entry['shown']} of {entry['legal']} {what}"
+        for what, entry in zip(
+            ("cells", "pairs", "triples"), predicate["coverage"]["covered"], strict=True
+        )
+    )
+    return [
+        f"{counts['requests']} requests, {counts['steps']} steps, {counts['events']} events, "
+        f"{counts['rows']} rows, {counts['tokens']} tokens",
+        f"preemptions {counts['preemptions']}, evictions {counts['evictions']}, blocks granted by "
+        f"hits {counts['hit_blocks']}, rows past the first split {counts['split_rows']}",
+        f"coverage of the lifecycle by this execution: {covered}",
+        f"trajectory {predicate['trajectory']['sha256']}",
+    ]
+
+
+def replay(
+    certificate: Path = typer.Argument(..., help="A replay certificate, or its statement."),
+    model: Path | None = typer.Option(
+        None, "--model", help="The model's folder, if it has no recipe."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the outcome as one line of JSON."),
+) -> None:
+    """Execute again what a certificate says was executed, and compare trajectories.
+
+    Judges no signature: that is for lockstep-verify. Exit status 0: nothing differs; 3:
+    REPLAY_DIFFERS, with the first step and part, or NOT_COMPARABLE, with the settings that differ.
+
+    Example: lockstep replay evidence/replay.cert.json
+    """
+    import json
+    from dataclasses import asdict
+
+    from lockstep.cli import say
+    from lockstep.errors import LockstepError
+    from lockstep.replay import again
+
+    predicate = again.read_predicate(certificate)
+    found = again.replay(predicate, model)
+    if as_json:
+        say(json.dumps(asdict(found), sort_keys=True, separators=(",", ":")))
+        if found.outcome != "same":
+            raise typer.Exit(3)
+        return
+    if found.outcome == "not_comparable":
+        hint = "Nothing was executed. Compare under the binding of the certificate."
+        raise LockstepError(
+            "NOT_COMPARABLE", str(certificate), "an equal binding", found.reason, hint
+        )
+    if found.outcome == "differs":
+        where = f"{certificate}: step {found.step}, {found.part}"
+        raise LockstepError("REPLAY_DIFFERS", where, found.expected, found.got)
+    say(f"executed {found.steps} steps again: nothing differs")
+    say(f"trajectory {predicate['trajectory']['sha256']}")

@@ -1,0 +1,128 @@
+"""Executing again what a certificate says was executed [RPL-9]."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lockstep import portable_schema, spec
+from lockstep.engine.environment import binding_of, not_comparable, plain
+from lockstep.engine.execute import execute
+from lockstep.engine.opening import open_stated
+from lockstep.engine.record import parse_trajectory
+from lockstep.engine.run import Run
+from lockstep.engine.trajectory import Trajectory, first_difference
+from lockstep.errors import LockstepError
+from lockstep.schedule.document import parse_document, read_document
+from lockstep.schedule.schedule import parse_schedule
+from lockstep.schedule.workload import parse_workload
+
+PREDICATE_TYPE = "urn:lockstep:certificate:replay:v1"
+
+
+@dataclass(frozen=True)
+class Again:
+    """What came of executing again.
+
+    Attributes:
+        outcome: `same`, `differs` or `not_comparable`.
+        steps: of the schedule.
+        step: the first step that differs.
+        part: the first of its parts that differs [ENG-18], or `outputs`.
+        expected: the certificate's digest there.
+        got: the digest here.
+        reason: the settings that differ, where nothing was executed.
+    """
+
+    outcome: str
+    steps: int
+    step: int = 0
+    part: str = ""
+    expected: str = ""
+    got: str = ""
+    reason: str = ""
+
+
+def read_predicate(path: Path) -> dict[str, Any]:
+    """Read the predicate of a certificate, or of a bare statement, without judging a signature.
+
+    Raises:
+        LockstepError: as `read_document`; PREDICATE_UNKNOWN, it is no replay; MISSING_FIELD,
+            BAD_VALUE and so on, by the schema of the kind.
+    """
+    document = read_document(path)
+    if "payload" in document:
+        try:
+            payload = base64.b64decode(document["payload"], validate=True)
+        except (binascii.Error, TypeError, ValueError) as fault:
+            raise LockstepError("BAD_BASE64", str(path), "base64", repr(fault)) from None
+        document = parse_document(payload, str(path))
+    if document.get("predicateType") != PREDICATE_TYPE:
+        got = document.get("predicateType")
+        raise LockstepError("PREDICATE_UNKNOWN", f"{path}:/predicateType", PREDICATE_TYPE, got)
+    if "predicate" not in document:
+        raise LockstepError("MISSING_FIELD", f"{path}:/predicate", "this field")
+    schema = spec.load("schemas/replay.schema.json")
+    predicate: dict[str, Any] = document["predicate"]
+    portable_schema.require(predicate, schema, f"{path}:/predicate")
+    return predicate
+
+
+def replay(predicate: Mapping[str, Any], folder: Path | None = None) -> Again:
+    """Execute what a predicate says was executed, if it is comparable here.
+
+    Args:
+        predicate: in the form of its schema.
+        folder: where the model lies; None for one that has a recipe.
+
+    Raises:
+        LockstepError: as `open_stated`; what `execute` refuses.
+    """
+    resolved = {entry["name"]: entry["value"] for entry in predicate["environment"]["resolved"]}
+    opened = open_stated(
+        {name: value for name, value in predicate["model"].items() if name != "stop_tokens"},
+        resolved["backend"],
+        resolved["dtype"],
+        folder,
+    )
+    stated = _trajectory(predicate)
+    steps = len(stated.steps)
+    here = {name: plain(value) for name, value in opened.model.backend.binding().items()}
+    reason = not_comparable(binding_of(predicate["environment"]), here)
+    if reason:
+        return Again("not_comparable", steps, reason=reason)
+    workload = parse_workload(predicate["workload"])
+    schedule = parse_schedule(predicate["schedule"])
+    run = execute(opened.model, workload, schedule)
+    difference = first_difference(stated, run.trajectory)
+    if difference is None:
+        return _outputs(predicate, run, steps)
+    expected, got = (_part(side, *difference) for side in (stated, run.trajectory))
+    return Again("differs", steps, difference.step, difference.part, expected, got)
+
+
+def _trajectory(predicate: Mapping[str, Any]) -> Trajectory:
+    pool = predicate["schedule"]["pool"]
+    return parse_trajectory({"pool": pool, "steps": predicate["trajectory"]["steps"]})
+
+
+def _part(trajectory: Trajectory, step: int, part: str) -> str:
+    if step >= len(trajectory.steps) or part not in trajectory.steps[step]._fields:
+        return trajectory.sha256
+    digest: bytes = getattr(trajectory.steps[step], part)
+    return digest.hex()
+
+
+def _outputs(predicate: Mapping[str, Any], run: Run, steps: int) -> Again:
+    """Compare tokens and digests of outputs, which equal trajectories leave to be edited."""
+    for output in predicate["outputs"]:
+        mine = run.outputs.get(output["request"])
+        stated = (tuple(output["tokens"]), tuple(output["logit_digests"]), output["reason"])
+        if mine is None or stated != (mine.tokens, mine.logit_digests, mine.reason):
+            expected = f"output of {output['request']}"
+            return Again("differs", steps, steps - 1, "outputs", expected, "another output")
+    return Again("same", steps)
