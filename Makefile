@@ -25,7 +25,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz-verify bench-verify lean lean-recheck lean-generate smt relations bench-engine dist clean
+	fuzz-verify bench-verify lean lean-recheck lean-generate smt relations bench-engine gpu-evidence \
+	dist clean
 
 help: ## List the targets
 	@echo "Targets (PYTHON=$(PYTHON) makes the environment):"
@@ -97,6 +98,10 @@ vectors-check: $(VENV)/.stamp-run ## Fail if the committed vectors are not what 
 evidence: $(VENV)/.stamp-test $(LEAN_BUILDER) ## Make the committed certificates anew, with a new key
 	@echo "==> Making the evidence (its key is made now and not kept)"
 	@$(BIN)/lockstep evidence
+
+gpu-evidence: $(VENV)/.stamp-test ## Make the engine's certificates on a GPU as well (exit 2 where there is none)
+	@echo "==> Making the evidence of the engine on a GPU"
+	@$(BIN)/lockstep gpu-evidence
 
 fuzz-verify: $(VENV)/.stamp-test ## Derive 100,000 re-signed mutants
 	@echo "==> Fuzzing the verifier with 100,000 mutants"

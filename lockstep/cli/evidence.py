@@ -62,7 +62,7 @@ def register(app: typer.Typer) -> None:
             write_file(draft / "trust.json", lcj.encode(_policy(folder / "trust.json", key)))
             index = lcj.encode(build_index(draft, folder / "index.json"))
             write_file(draft / "index.json", index + b"\n")
-            _verify_all(draft)
+            verify_all(draft)
             for path in sorted(path for path in draft.rglob("*") if path.is_file()):
                 place = folder / path.relative_to(draft)
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def _compare(folder: Path, readme: Path) -> None:
         say(fault)
     if found:
         raise typer.Exit(3)
-    _verify_all(folder)
+    verify_all(folder)
     say("README, index and certificates agree, and every certificate verifies.")
 
 
@@ -104,7 +104,12 @@ def _policy(old: Path, key: Any) -> dict[str, Any]:
     return policy
 
 
-def _verify_all(folder: Path) -> None:
+def verify_all(folder: Path) -> None:
+    """Verify every certificate of a folder under the policy in it, with its sidecars.
+
+    Raises:
+        LockstepError: the code of the first that is refused.
+    """
     from lockstep.certificate.verifier import verify
     from lockstep.errors import LockstepError
     from lockstep.evidence.index import kind_of
