@@ -132,7 +132,7 @@ smt: $(VENV)/.stamp-test ## Prove layouts at real sizes and the lifecycle, by tw
 	@echo "==> Asking the solvers"
 	@$(BIN)/lockstep smt
 
-relations: $(VENV)/.stamp-run ## Run every relation at every block size on a tiny model
+relations: $(VENV)/.stamp-test ## Run every relation at every block size on a tiny model
 	@echo "==> Running the relations (some minutes; Ctrl-C keeps what is done)"
 	@$(BIN)/lockstep relations
 
