@@ -59,7 +59,7 @@ def read_predicate(path: Path) -> dict[str, Any]:
         try:
             payload = base64.b64decode(document["payload"], validate=True)
         except (binascii.Error, TypeError, ValueError) as fault:
-            raise LockstepError("BAD_BASE64", str(path), "base64", repr(fault)) from None
+            raise LockstepError("BASE64_NONCANONICAL", str(path), "base64", repr(fault)) from None
         document = parse_document(payload, str(path))
     if document.get("predicateType") != PREDICATE_TYPE:
         got = document.get("predicateType")
