@@ -68,8 +68,8 @@ def predicate(seen: FidelitySeen, *, issued_at: str, producer: Mapping[str, str]
         "counts": {
             "prompts": len(seen.measured),
             "prompts_past_split": len([m for m in seen.measured if len(m.prompt.tokens) > split]),
-            "positions": len(records),
-            "positions_past_split": len([r for r in records if r.position >= split]),
+            "logit_rows": len(records),
+            "logit_rows_past_split": len([r for r in records if r.position >= split]),
             "near_ties": len([r for r in records if near_tie(r, dtype)]),
             "top_agreements": len([r for r in records if r.top == r.reference_top]),
             "bounds": len(found),

@@ -73,8 +73,8 @@ def summary(predicate: dict[str, Any]) -> list[str]:
         for measure in predicate["measures"]
     ]
     return [
-        f"{counts['positions']} positions of {counts['prompts']} prompts, of which "
-        f"{counts['positions_past_split']} past the first split of attention; "
+        f"{counts['logit_rows']} positions of {counts['prompts']} prompts, of which "
+        f"{counts['logit_rows_past_split']} past the first split of attention; "
         f"{counts['top_agreements']} top tokens agree, {counts['near_ties']} near ties",
         *measures,
     ]

@@ -142,11 +142,58 @@ def invariance(predicate: dict[str, Any], rows: bool) -> list[Table]:
     ]  # fmt: skip
 
 
+def fidelity(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a comparison with binary64: measures and bounds, prompts, counts."""
+    model = predicate["model"]
+    measures = [
+        (one["name"], f"{one['value']:,}", f"{one['limit']} {one['bound']:,}")
+        for one in predicate["measures"]
+    ]
+    prompts = [
+        (one["id"], one["tokens"], len(one["records"]), one["logits_sha256"][:SHOWN_DIGITS])
+        for one in predicate["prompts"]
+    ]
+    return [
+        _about(
+            ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
+            *_environment(predicate["environment"]),
+        ),
+        _table("measures", ("measure", "value", "bound"), measures),
+        _table("prompts", ("prompt", "tokens", "rows", "logits"), prompts if rows else ()),
+        _counts(predicate),
+    ]
+
+
+def replay(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show one execution: trajectory, coverage, outputs, counts."""
+    model = predicate["model"]
+    outputs = [
+        (one["request"], one["reason"], len(one["tokens"]), " ".join(map(str, one["tokens"][:8])))
+        for one in predicate["outputs"]
+    ]
+    coverage = [
+        (one["n"], f"{one['shown']} of {one['legal']}") for one in predicate["coverage"]["covered"]
+    ]
+    return [
+        _about(
+            ("trajectory", predicate["trajectory"]["sha256"]),
+            ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
+            *_environment(predicate["environment"]),
+            ("not run", "; ".join(predicate["not_run"]) or "nothing"),
+        ),
+        _table("outputs", ("request", "ended by", "tokens", "first"), outputs if rows else ()),
+        _table("coverage", ("events", "seen"), coverage),
+        _counts(predicate),
+    ]
+
+
 _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "hunt": hunt,
     "lean": lean,
     "smt": smt,
     "invariance": invariance,
+    "fidelity": fidelity,
+    "replay": replay,
 }
 
 

@@ -65,6 +65,24 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("relations-triples-legal", "/predicate/counts/three_grams_legal"),
         ("relations-kernels-equal", "/predicate/counts/kernels_equal"),
     ),
+    "fidelity.cert.json": (
+        ("fidelity-prompts", "/predicate/counts/prompts"),
+        ("fidelity-prompts-past-split", "/predicate/counts/prompts_past_split"),
+        ("fidelity-rows", "/predicate/counts/logit_rows"),
+        ("fidelity-rows-past-split", "/predicate/counts/logit_rows_past_split"),
+        ("fidelity-top-agreements", "/predicate/counts/top_agreements"),
+        ("fidelity-near-ties", "/predicate/counts/near_ties"),
+        ("fidelity-bounds", "/predicate/counts/bounds"),
+    ),
+    "replay.cert.json": (
+        ("replay-steps", "/predicate/counts/steps"),
+        ("replay-events", "/predicate/counts/events"),
+        ("replay-tokens", "/predicate/counts/tokens"),
+        ("replay-preemptions", "/predicate/counts/preemptions"),
+        ("replay-evictions", "/predicate/counts/evictions"),
+        ("replay-hit-blocks", "/predicate/counts/hit_blocks"),
+        ("replay-split-rows", "/predicate/counts/split_rows"),
+    ),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
@@ -74,6 +92,8 @@ WORDS = {
     "lean.cert.json": "lemmas",
     "smt.cert.json": "solvers",
     "invariance.cert.json": "relations",
+    "fidelity.cert.json": "fidelity",
+    "replay.cert.json": "one execution",
     "layouts": "declared layouts",
     "rows": "ordered pairs judged",
     "exact_byte": "of these `EXACT_BYTE`",
@@ -112,6 +132,20 @@ WORDS = {
     "three_grams": "triples of events seen",
     "three_grams_legal": "triples of events that it admits",
     "kernels_equal": "kernels of the backend host equal to Triton's",
+    "prompts": "prompts of the corpus",
+    "prompts_past_split": "of these longer than one split of attention",
+    "logit_rows": "rows of logits compared with those of binary64, over the full vocabulary",
+    "logit_rows_past_split": "of these past the first split of attention",
+    "top_agreements": "of these with the same top token",
+    "near_ties": "of these near ties, which an admitted error could turn",
+    "bounds": "bounds, each of which holds",
+    "steps": "steps, each with five digests, of which four follow without a model",
+    "events": "events of the lifecycle",
+    "tokens": "tokens emitted",
+    "preemptions": "preemptions",
+    "evictions": "evictions",
+    "hit_blocks": "blocks granted by prefix hits",
+    "split_rows": "rows past the first split of attention",
 }
 """What files and counts are called in a table for people; others are called by their names."""
 

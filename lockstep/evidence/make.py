@@ -112,6 +112,40 @@ def relations(making: Making) -> bytes:
     ).certificate
 
 
+def fidelity(making: Making) -> bytes:
+    """Compare a tiny model's logits with those of binary64 over the corpus, and sign."""
+    from lockstep.engine.tiny import TinyModel
+    from lockstep.issue import issue_fidelity
+
+    return issue_fidelity(
+        TinyModel(),
+        [making.key],
+        issued_at=making.issued_at,
+        command=COMMAND,
+        backend=making.backend,
+        progress=making.progress,
+    ).certificate
+
+
+def execution(making: Making) -> bytes:
+    """Run a workload that preempts, evicts and hits on a tiny model, and sign it in full."""
+    from lockstep.engine.opening import open_model
+    from lockstep.engine.tiny import TinyModel
+    from lockstep.issue import issue_replay
+    from lockstep.replay import demonstration
+    from lockstep.replay.observe import observe_driven
+
+    requests = demonstration.workload()
+    making.progress("running one execution", 0, 1)
+    seen = observe_driven(
+        open_model(TinyModel(), making.backend),
+        requests,
+        demonstration.pool(requests),
+        demonstration.adversarial(),
+    )
+    return issue_replay(seen, [making.key], issued_at=making.issued_at, command=COMMAND).certificate
+
+
 def _observed(what: str, wanted: Sequence[Plan], making: Making) -> list[Observation]:
     """Make runs anew, whatever an earlier campaign has recorded."""
     from lockstep.relations.run import run_plans
@@ -129,6 +163,8 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "lean.cert.json": ("checking the lemmas", lemmas),
     "smt.cert.json": ("asking the solvers", proofs),
     "invariance.cert.json": ("running the relations", relations),
+    "fidelity.cert.json": ("comparing logits with binary64", fidelity),
+    "replay.cert.json": ("running one execution", execution),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 

@@ -93,7 +93,7 @@ def test_a_whole_certificate(statement: dict[str, Any]) -> None:
     assert derivation.verdict == "WITHIN_BOUNDS"
     assert derivation.counts["bounds"] == 7
     assert 0 < derivation.counts["prompts_past_split"] < derivation.counts["prompts"]
-    assert 0 < derivation.counts["positions_past_split"] < derivation.counts["positions"]
+    assert 0 < derivation.counts["logit_rows_past_split"] < derivation.counts["logit_rows"]
 
 
 def test_another_dtype_has_its_own_bounds() -> None:
@@ -133,7 +133,7 @@ EDITS: list[tuple[str, object, str, str]] = [
     (f"{P}/measures/0/limit", "at least", "BAD_VALUE", f"{P}/measures/0/limit"),
     (f"{P}/measures/0/bound", 10**15, "BAD_VALUE", f"{P}/measures/0/bound"),
     (f"{P}/measures/0/value", 1, H10, f"{P}/measures/0/value"),
-    (f"{P}/counts/positions", 10**6, H10, f"{P}/counts/positions"),
+    (f"{P}/counts/logit_rows", 10**6, H10, f"{P}/counts/logit_rows"),
     (f"{P}/counts/bounds", 8, H10, f"{P}/counts/bounds"),
     ("/subject/1/digest/sha256", "0" * 64, "SUBJECT_MISMATCH", "/subject/1/digest/sha256"),
 ]

@@ -151,8 +151,8 @@ def _counts(prompts: list[dict[str, Any]], records: list[Record], dtype: str) ->
     return {
         "prompts": len(prompts),
         "prompts_past_split": sum(prompt["crosses_split"] for prompt in prompts),
-        "positions": len(records),
-        "positions_past_split": sum(record["position"] >= split for record in records),
+        "logit_rows": len(records),
+        "logit_rows_past_split": sum(record["position"] >= split for record in records),
         "near_ties": sum(_near_tie(record, dtype) for record in records),
         "top_agreements": sum(r["top"] == r["reference_top"] for r in records),
         "bounds": len(spec.load("fidelity.json")["bounds"]),
@@ -172,9 +172,9 @@ def _lines(
     environment: Environment, counts: dict[str, int], measures: dict[str, int]
 ) -> tuple[str, ...]:
     return (
-        f"{counts['positions']} positions of {counts['prompts']} prompts, "
-        f"{counts['positions_past_split']} of them past the split of attention",
-        f"{counts['top_agreements']} of {counts['positions']} top tokens agree; "
+        f"{counts['logit_rows']} positions of {counts['prompts']} prompts, "
+        f"{counts['logit_rows_past_split']} of them past the split of attention",
+        f"{counts['top_agreements']} of {counts['logit_rows']} top tokens agree; "
         f"{counts['near_ties']} near ties",
         f"bounds: all {counts['bounds']} hold over the records (attested): "
         + ", ".join(f"{name} {value}" for name, value in measures.items()),
