@@ -212,10 +212,16 @@ def _why(run: dict[str, Any]) -> str:
 
 def _environment(environment: dict[str, Any]) -> list[tuple[str, str]]:
     """Give the settings that bind, and what was asked for."""
-    resolved = environment["resolved"]
-    binding = ", ".join(f"{one['name']} {one['value'][:60]}" for one in resolved if one["binds"])
-    asked = ", ".join(f"{one['name']} {one['value'][:60]}" for one in environment["requested"])
-    return [("requested", asked), ("bound to", binding)]
+    resolved = [one for one in environment["resolved"] if one["binds"]]
+    return [
+        ("requested", ", ".join(map(_setting, environment["requested"]))),
+        ("bound to", ", ".join(map(_setting, resolved))),
+    ]
+
+
+def _setting(one: dict[str, Any]) -> str:
+    digest = one["name"].endswith("_sha256")
+    return f"{one['name']} {one['value'][:SHOWN_DIGITS] if digest else one['value']}"
 
 
 def _layout(layout: dict[str, Any]) -> tuple[str, str, str]:
