@@ -78,12 +78,12 @@ def check(source: Path, files: dict[str, str]) -> None:
     """Require the sources to be as made.
 
     Raises:
-        LockstepError: LEAN_SOURCE_REFUSED, naming each that is not.
+        LockstepError: LEAN_SOURCE_DRIFTED, naming each that is not.
     """
     differing = drifted(source, files)
     if differing:
         raise LockstepError(
-            "LEAN_SOURCE_REFUSED",
+            "LEAN_SOURCE_DRIFTED",
             ", ".join(differing),
             "what the generators make",
             hint="Run `lockstep lean generate`; change what makes a source, not the source.",

@@ -29,7 +29,20 @@ def is_registered(name: Name, environment: Environment, module: Name) -> bool:
         isinstance(part, int) or part.startswith("_") for part in name
     )
     outside = module[: len(FOUNDATION)] != FOUNDATION
-    return outside and written and isinstance(data.constants[name], Theorem)
+    if not (outside and written):
+        return False
+    constant = data.constants[name]
+    return isinstance(constant, Theorem) and not _is_field(environment, constant)
+
+
+def _is_field(environment: Environment, theorem: Theorem) -> bool:
+    """Say whether a theorem is what Lean makes of a structure's field: a projection from it."""
+    terms = environment.terms.terms
+    node = terms[theorem.value]
+    while node[0] == "lam":
+        _, _, _, body, _ = node
+        node = terms[body]
+    return node[0] == "proj" and node[1] == theorem.name[:-1] and terms[node[3]] == ("bvar", 0)
 
 
 def registered(environment: Environment) -> list[Name]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
+    from lockstep.lean.check import Checked
     from lockstep.lean.toolchain import Toolchain
 
 Progress = Callable[[str, int, int], None]
@@ -43,7 +44,8 @@ class LeanObservations:
         modules: hex SHA-256 of each source by its module's name.
         kernel_accepted: whether Lean exited with 0 for every module; None where not looked.
         gates_passed: whether neither gate found anything; None where not looked.
-        official_toolchain_agrees: whether the official toolchain gave the same digests.
+        official_toolchain_agrees: whether the official toolchain gave what is registered
+            [LEAN-8]; None where it did not build.
         export: path and hex SHA-256 of the export, if one was written.
     """
 
@@ -103,10 +105,18 @@ def observe(
         modules=before,
         kernel_accepted=True,
         gates_passed=True,
-        # Only the official toolchain's own build says what it makes of the sources.
-        official_toolchain_agrees=True if checked.lean.builder == "lake" else None,
+        official_toolchain_agrees=_agrees(checked),
         export=held,
     )
+
+
+def _agrees(checked: Checked) -> bool | None:
+    """Hold what the official toolchain gave against the registry; None if another built."""
+    from lockstep.lean import check
+
+    if checked.lean.builder != "lake":
+        return None
+    return not check.differences(checked.theorems, check.registered())
 
 
 def _export(source: Path, output: Path, export: Path) -> tuple[str, str]:

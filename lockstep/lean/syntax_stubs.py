@@ -72,13 +72,13 @@ def check(source: Path, library: Path) -> None:
     """Require the two modules to be what the library gives.
 
     Raises:
-        LockstepError: LEAN_SOURCE_REFUSED, naming the one that differs.
+        LockstepError: LEAN_SOURCE_DRIFTED, naming the one that differs.
     """
     for name, text in files(library).items():
         path = source / name
         if not path.is_file() or path.read_text("utf-8") != text:
             hint = "It is generated: run `lockstep lean stubs`, and change what makes it instead."
-            raise LockstepError("LEAN_SOURCE_REFUSED", name, "what the library gives", hint=hint)
+            raise LockstepError("LEAN_SOURCE_DRIFTED", name, "what the library gives", hint=hint)
 
 
 SYNTAX = """\

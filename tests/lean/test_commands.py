@@ -56,7 +56,7 @@ def test_stubs_are_written(
     monkeypatch.setattr(build, "source_folder", lambda: tree.source)
     tree.write("Lockstep.Foundation.Show", "prelude\n")
     status, _, refused = run("stubs", "--check")
-    assert (status, refused.split(" at ")[0]) == (3, "lockstep: LEAN_SOURCE_REFUSED")
+    assert (status, refused.split(" at ")[0]) == (3, "lockstep: LEAN_SOURCE_DRIFTED")
     assert run("stubs")[0] == 0
     assert tree.path("Lockstep.Foundation.Show").read_text("utf-8") != "prelude\n"
 

@@ -9,6 +9,7 @@ import pytest
 
 from lockstep.errors import LockstepError
 from lockstep.lean import lemmas, object_gate, source_gate
+from lockstep.lean.declarations import Quotient
 from lockstep.lean.environment import load
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def test_a_wrong_addition_would_prove_false_without_an_axiom(tree: Tree) -> None
     tree.write("Lockstep.Literals", "prelude\nimport Lockstep.Foil\n" + on_literals)
     tree.build("Lockstep.Literals")
     # And without it the objects are refused.
-    with pytest.raises(LockstepError, match=r"Nat\.add: .*a theorem Nat\.add_spec about it"):
+    with pytest.raises(LockstepError, match=r"Nat\.add: .*registered theorem Nat\.add_spec"):
         object_gate.check(load(tree.output))
 
 
@@ -177,6 +178,74 @@ def test_a_declaration_is_refused_whatever_the_words(tree: Tree, text: str) -> N
     tree.build(FOIL)
     with pytest.raises(LockstepError, match="LEAN_SOURCE_REFUSED"):
         object_gate.check(load(tree.output))
+
+
+def judged(tree: Tree, *modules: str) -> LockstepError:
+    """Build what Lean accepts and the gate of objects must not, and give the refusal."""
+    tree.build(*modules)
+    with pytest.raises(LockstepError) as caught:
+        object_gate.check(load(tree.output))
+    return caught.value
+
+
+def test_an_operation_with_an_empty_specification_would_prove_false(tree: Tree) -> None:
+    """Of what nothing specifies there is no definition, in the foundation as little as elsewhere.
+
+    Its proof of falsehood is private, so that no registry would show it.
+    """
+    core = tree.path("Lockstep.Foundation.Core")
+    wrong = "def Nat.gcd (_ _ : Nat) : Nat := 0\ntheorem Nat.gcd_spec : Nat.gcd = Nat.gcd := rfl\n"
+    core.write_text(core.read_text("utf-8") + "\n" + wrong, "utf-8")
+    proof = (
+        "theorem by_definition (n m : Nat) : Nat.gcd n m = 0 := rfl\n"
+        "theorem by_name : Nat.gcd 4 6 = 2 := by decide +kernel\n"
+        "private theorem gone : False :=\n"
+        "  Nat.succ_ne_zero 1 (by_name.symm.trans (by_definition 4 6))\n"
+    )
+    tree.write(FOIL, HEADER + proof)
+    refused = judged(tree, FOIL)
+    assert (refused.code, refused.pointer) == ("LEAN_SOURCE_REFUSED", "Nat.gcd")
+    assert gate(HEADER + proof) == []
+    assert list(source_gate.findings("Lockstep.Foundation.Core", "", core.read_text("utf-8"))) == []
+
+
+EMPTY = "theorem add_spec : Nat.add = Nat.add := rfl\n"
+
+
+@pytest.mark.parametrize("where", ["stating nothing", "private", "in the foundation", "gone"])
+def test_a_specification_is_the_pinned_one_and_registered(
+    tree: Tree, built: Tree, where: str
+) -> None:
+    text = tree.path("Lockstep.Accelerated").read_text("utf-8")
+    stated = specification(tree, "add").replace("theorem Nat.add_spec", "theorem add_spec")
+    assert text.count(stated) == 1
+    instead = {"stating nothing": EMPTY, "private": f"private {stated}"}.get(where, "")
+    prose = "/-- Addition adds one at a time. -/\n"
+    tree.write("Lockstep.Accelerated", text.replace(prose + stated, instead))
+    if where == "in the foundation":
+        core = tree.path("Lockstep.Foundation.Core")
+        whole = core.read_text("utf-8") + "\n" + specification(built, "add")
+        core.write_text(whole, "utf-8")
+    refused = judged(tree, "Lockstep.Accelerated")
+    assert (refused.code, refused.pointer) == ("LEAN_SOURCE_REFUSED", "Nat.add")
+    assert (refused.got != "none") == (where == "stating nothing")
+
+
+@pytest.mark.parametrize("added", ["def Nat.another := 1", "theorem Nat.another : 1 = 1 := rfl"])
+def test_a_foundation_of_another_meaning_is_told(tree: Tree, added: str) -> None:
+    core = tree.path("Lockstep.Foundation.Core")
+    core.write_text(f"{core.read_text('utf-8')}\n{added}\n", "utf-8")
+    refused = judged(tree, "Lockstep.Accelerated")
+    assert refused.code == "LEAN_FOUNDATION_CHANGED"
+    assert refused.expected == object_gate.PINNED["foundation_sha256"] != refused.got
+
+
+def test_a_quotient_that_an_object_declares_is_refused(built: Tree) -> None:
+    environment = load(built.output)
+    made = Quotient(("Quot",), (), environment.constant(("Nat",)).type, "type")
+    environment.modules["Lockstep", "Accelerated"].constants["Quot",] = made
+    with pytest.raises(LockstepError, match=r"Lockstep\.Accelerated: Quot: .*no quotient"):
+        object_gate.check(environment)
 
 
 def test_the_small_tree_passes(built: Tree) -> None:

@@ -56,7 +56,7 @@ def test_each_source_that_drifted_is_named_and_mended(made: dict[str, str], tree
     (tree / missing).unlink()
     (tree / unmade).write_text("prelude\n", "utf-8")
     (tree / own).write_text("prelude\n", "utf-8")
-    with pytest.raises(LockstepError, match="LEAN_SOURCE_REFUSED") as caught:
+    with pytest.raises(LockstepError, match="LEAN_SOURCE_DRIFTED") as caught:
         generate.check(tree, made)
     assert caught.value.pointer == f"{unmade}, {changed}, {missing}"
     assert "lockstep lean generate" in (caught.value.hint or "")

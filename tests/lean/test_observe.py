@@ -56,14 +56,22 @@ def test_a_tree_is_observed(whole: Tree, lean: toolchain.Toolchain) -> None:
     assert steps[-1] == ("building the lemmas", whole, whole)
 
 
-def test_only_the_official_toolchain_speaks_for_itself(
+def test_only_the_official_toolchain_agrees_and_only_with_the_registry(
     whole: Tree, lean: toolchain.Toolchain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for builder, agrees in (("wheel", None), ("lake", True)):
+    lemma = {"name": "t", "statement_sha256": "0" * 64, "axioms": []}
+    monkeypatch.setattr(check, "registered", lambda: {"lemmas": [lemma]})
+    other = {**lemma, "statement_sha256": "1" * 64}
+    for builder, given, agrees in (
+        ("wheel", [lemma], None),
+        ("wheel", [], None),
+        ("lake", [lemma], True),
+        ("lake", [other], False),
+        ("lake", [], False),
+    ):
         found = toolchain.Toolchain(**{**vars(lean), "builder": builder})
-        monkeypatch.setattr(
-            check, "check", lambda found=found, **_: check.Checked(found, [], 0, [])
-        )
+        checked = check.Checked(found, [], 0, given)
+        monkeypatch.setattr(check, "check", lambda checked=checked, **_: checked)
         seen = observe.observe(whole.source, whole.output)
         assert seen.official_toolchain_agrees is agrees
         assert seen.host == observe.HOSTS[builder]

@@ -168,6 +168,21 @@ def test_registered_theorems_are_those_written_outside_the_foundation(tree: Tree
     assert not any("hidden" in name or "_proof" in name or "Eq.symm" in name for name in found)
 
 
+def test_fields_of_structures_are_no_theorems_of_a_source(tree: Tree) -> None:
+    source = SOURCE + (
+        "structure Deep.Bounded (n : Nat) where\n  value : Nat\n  below : value = n\n"
+        "structure Deep.Both (p q : Prop) : Prop where\n  left : p\n  right : q\n"
+        "theorem Deep.Bounded.stated {n : Nat} (b : Deep.Bounded n) : b.value = n := b.below\n"
+        "theorem Deep.Both.swap {p q : Prop} (b : Deep.Both p q) : Deep.Both q p := ⟨b.2, b.1⟩\n"
+    )
+    found = environment(tree, source)
+    fields = {("Deep", "Bounded", "below"), ("Deep", "Both", "left"), ("Deep", "Both", "right")}
+    assert all(isinstance(found.constant(name), declarations.Theorem) for name in fields)
+    names = set(registered(found))
+    assert not names & fields
+    assert {("Deep", "Bounded", "stated"), ("Deep", "Both", "swap")} <= names
+
+
 def test_axiom_outside_the_allow_list_is_refused(tree: Tree) -> None:
     source = "axiom Deep.oracle : False\ntheorem Deep.bad : 1 = 2 := Deep.oracle.elim\n"
     with pytest.raises(LockstepError) as refused:

@@ -53,7 +53,7 @@ def test_a_changed_module_is_refused(tree: Tree, lean: toolchain.Toolchain) -> N
     foil = "opaque wrong : Lean.ParserDescr := ⟨0, 0⟩\n"
     path = tree.path("Lockstep.Foundation.Syntax")
     path.write_text(path.read_text("utf-8") + foil, "utf-8")
-    with pytest.raises(LockstepError, match=r"LEAN_SOURCE_REFUSED at .*Syntax\.lean: .*generated"):
+    with pytest.raises(LockstepError, match=r"LEAN_SOURCE_DRIFTED at .*Syntax\.lean: .*generated"):
         syntax_stubs.check(tree.source, lean.library)
 
 
