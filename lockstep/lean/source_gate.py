@@ -26,6 +26,7 @@ KEYWORDS = {
     **dict.fromkeys(("prefix", "postfix", "simproc", "dsimproc", "simproc_decl"), CODE),
     **dict.fromkeys(("run_cmd", "run_elab", "run_meta", "run_tac", "by_elab"), CODE),
     **dict.fromkeys(("include_str", "unif_hint", "binder_predicate", "import"), CODE),
+    "init_quot": "Leave it out; there is no quotient here.",
 }
 """Words that begin a command or a term; between « and » they're names like any other."""
 NAMES = {
@@ -40,6 +41,15 @@ NAMES = {
 """Words refused anywhere in a name, however quoted."""
 TACTICS = frozenset({"admit", "stop"})
 """Words refused where a tactic may begin; elsewhere they're names of events and the like."""
+BEFORE_TACTIC = frozenset(
+    (
+        *("by", "try", "repeat", "repeat'", "all_goals", "any_goals", "focus", "iterate"),
+        *("fail_if_success", "then", "else", "do", "in", ";", "·", ">"),
+    )
+)
+"""What may stand right before a tactic on its line."""
+OPENS_ALTERNATIVES = frozenset(("first", "inductive", "structure", "where", "with", "match", "fun"))
+"""Words after which `|` begins an alternative: tactics after `first` alone."""
 OPTIONS = ("linter.", "genSizeOf", "maxRecDepth", "maxHeartbeats", "pp.")
 """Beginnings of options that change messages or bounds, not what is accepted."""
 ATTRIBUTES = frozenset(
@@ -112,7 +122,7 @@ def check(source: Path) -> int:
         shown = path.relative_to(source).as_posix()
         found += findings(module, shown, path.read_text("utf-8"))
     if found:
-        lines = "".join(f"\n{finding}" for finding in found)
+        lines = "".join(f"\n{finding}" for finding in found).removesuffix(".")
         raise LockstepError("LEAN_SOURCE_REFUSED", found[0].path, "none of these words", lines)
     return len(paths)
 
@@ -122,7 +132,8 @@ def _unreached(source: Path, modules: Iterable[str]) -> Iterator[Finding]:
     path = source / f"{ROOT}.lean"
     imports = source_text.header(path.read_text("utf-8")).imports if path.is_file() else ()
     for module in modules:
-        if module != ROOT and module not in imports:
+        # What does not stand below the root's folder is told of in its own file.
+        if module.startswith(f"{ROOT}.") and module not in imports:
             yield Finding(path.name, 1, f"no import {module}", "Import every module here.")
 
 
@@ -182,6 +193,8 @@ def _refused(words: Sequence[Token], at: int) -> Iterator[tuple[str, str]]:
         yield "#" + "".join(t.text for t in after[:1]), "Commands that only print are left out."
     elif token.text == "+" and after and after[0].text == "native":
         yield "+native", KERNEL
+    elif token.text in {"native", "config"} and _is_argument(words, at):
+        yield f"{token.text} :=", KERNEL
     elif token.text in {"@", "attribute"} and after and after[0].text == "[":
         yield from _attributes(words, at + 2)
     elif token.kind is Kind.WORD:
@@ -190,7 +203,7 @@ def _refused(words: Sequence[Token], at: int) -> Iterator[tuple[str, str]]:
         for part in token.parts:
             if part in NAMES:
                 yield token.text, NAMES[part]
-        if token.text in TACTICS and _begins_tactic(words[at - 1], token):
+        if token.text in TACTICS and _begins_tactic(words, at):
             yield token.text, FALSE
         if token.text == "set_option" and after:
             option = ".".join(after[0].parts)
@@ -198,8 +211,38 @@ def _refused(words: Sequence[Token], at: int) -> Iterator[tuple[str, str]]:
                 yield f"set_option {option}", f"Only options that begin so: {', '.join(OPTIONS)}"
 
 
-def _begins_tactic(before: Token, token: Token) -> bool:
-    return before.line < token.line or before.text in {"by", ";", "·", ">"}
+def _is_argument(words: Sequence[Token], at: int) -> bool:
+    """Say whether a word names an argument, `(word := …)`; with such a one `decide` runs code."""
+    return words[at - 1].text == "(" and [token.text for token in words[at + 1 : at + 3]] == [
+        ":",
+        "=",
+    ]
+
+
+def _begins_tactic(words: Sequence[Token], at: int) -> bool:
+    """Say whether a tactic may begin here, after the header."""
+    before, token = words[at - 1], words[at]
+    if before.line < token.line or before.text in BEFORE_TACTIC:
+        return True
+    if before.text in {"(", "{"}:
+        after = words[at + 1] if at + 1 < len(words) else None
+        return after is None or after.line > token.line or after.text in {")", "}", ";", "<"}
+    if before.text == ".":
+        return before.column + 1 < token.column
+    return before.text == "|" and _opening(words, at - 1) == "first"
+
+
+def _opening(words: Sequence[Token], at: int) -> str:
+    """Give the word whose alternatives the `|` at a place is one of; nothing if none is."""
+    depth = 0
+    for token in reversed(words[:at]):
+        if token.text in {")", "]", "}", "⟩"}:
+            depth += 1
+        elif token.text in {"(", "[", "{", "⟨"}:
+            depth -= 1
+        elif depth <= 0 and token.text in OPENS_ALTERNATIVES:
+            return token.text
+    return ""
 
 
 def _attributes(words: Sequence[Token], at: int) -> Iterator[tuple[str, str]]:

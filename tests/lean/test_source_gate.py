@@ -28,6 +28,16 @@ def words(text: str, module: str = "Lockstep.Foil") -> list[tuple[int, str]]:
         ("theorem t : 1 = 2 := by\n  sorry", "sorry"),
         ("theorem t : 1 = 2 := by admit", "admit"),
         ("theorem t : 1 = 2 := by\n  admit", "admit"),
+        ("theorem t : 1 = 2 := by (admit)", "admit"),
+        ("theorem t : 1 = 2 := by (admit; skip)", "admit"),
+        ("theorem t : 1 = 2 := by first | admit | rfl", "admit"),
+        ("theorem t : 1 = 2 := by first | (exact rfl) | admit", "admit"),
+        ("theorem t : 1 = 2 := by\n  first\n  | rfl\n  | admit", "admit"),
+        ("theorem t : 1 = 2 := by try admit", "admit"),
+        ("theorem t : 1 = 2 := by all_goals admit", "admit"),
+        ("theorem t : 1 = 2 := by skip <;> admit", "admit"),
+        ("theorem t : 1 = 2 := by\n  . admit", "admit"),
+        ("theorem t : 1 = 2 := by { admit }", "admit"),
         ("theorem t : 1 = 2 := sorryAx _ true", "sorryAx"),
         ("theorem t : 1 = 2 := _root_.sorryAx _ true", "_root_.sorryAx"),
         ("theorem t : 1 = 2 := «sorryAx» _ true", "«sorryAx»"),
@@ -44,6 +54,9 @@ def words(text: str, module: str = "Lockstep.Foil") -> list[tuple[int, str]]:
         ("attribute [local command_elab x] f", "command_elab"),
         ("theorem t : 1 = 1 := by native_decide", "native_decide"),
         ("theorem t : 1 = 1 := by decide +native", "+native"),
+        ("theorem t : 1 = 1 := by decide (native := true)", "native :="),
+        ("theorem t : 1 = 1 := by decide (config := c)", "config :="),
+        ("init_quot", "init_quot"),
         ("set_option debug.skipKernelTC true", "debug.skipKernelTC"),
         ("set_option «debug».«skipKernelTC» true", "«debug».«skipKernelTC»"),
         ("set_option debug.byAsSorry true", "debug.byAsSorry"),
@@ -67,7 +80,7 @@ def test_a_word_is_refused_with_its_place(text: str, word: str) -> None:
     found = findings(ARITH + "/-! Prose. -/\n" + text + "\n")
     assert word in [one.word for one in found], found
     (first, *_) = [one for one in found if one.word == word]
-    line = 4 + next(n for n, t in enumerate(text.split("\n")) if word.strip("+#«")[:4] in t)
+    line = 4 + next(n for n, t in enumerate(text.split("\n")) if word.strip("+#«")[:5] in t)
     assert (first.path, first.line) == ("Lockstep/Foil.lean", line)
     assert first.remedy.endswith((".", ")")) or ":" in first.remedy
 
@@ -80,6 +93,9 @@ def test_a_word_is_refused_with_its_place(text: str, word: str) -> None:
         '/-- No axiom: "sorry" is refused, and so is `debug.skipKernelTC`. -/\ndef f := 1\n',
         "inductive Event where\n  | admit\n  | stop\ndef f := Event.admit\n",
         "def f (l : Layout) := l.native\n",
+        "def f : Layout where\n  native := [[1]]\ndef g (native : Nat) := native\n",
+        "def f (e : Event) :=\n  match e with\n  | .admit => (g .admit)\n  | .stop, (n) => n\n",
+        "theorem t : p := by\n  first | exact q\ninductive E where | admit | stop\n",
         "def sorryful := 1\ndef «axiom» := 1\n",
         "@[simp, reducible] def f := 1\nattribute [local simp] f\nattribute [-simp] f\n",
         "set_option maxRecDepth 4096 in\nset_option linter.all false\n",
@@ -159,6 +175,18 @@ def test_a_tree_is_judged_whole(tmp_path: Path) -> None:
     assert caught.value.code == "LEAN_SOURCE_REFUSED"
     assert "\nLockstep.lean:1: no import Lockstep.C: " in str(caught.value)
     assert "\nLockstep/A.lean:2: axiom: " in str(caught.value)
+
+
+def test_a_file_beside_the_root_is_told_of_once(tmp_path: Path) -> None:
+    """It is to be moved or left out; that the root does not import it is no second fault."""
+    root = tree(tmp_path, Lockstep="prelude\nimport Lockstep.A\n", Lockstep_A="prelude\n")
+    tree(tmp_path, Evil="prelude\n")
+    with pytest.raises(LockstepError) as caught:
+        source_gate.check(root)
+    said = str(caught.value)
+    assert "\nEvil.lean:1: Evil: Put the file below Lockstep/, or leave it out. " in said
+    assert "no import" not in said
+    assert ".." not in said
 
 
 def test_a_tree_without_root_module_is_refused(tmp_path: Path) -> None:
