@@ -3,17 +3,7 @@
 from lockstep_verify.kernel.declarations import Constant
 from lockstep_verify.kernel.environment import Environment
 from lockstep_verify.kernel.inference import Inference
-from lockstep_verify.kernel.terms import (
-    APP,
-    CONST,
-    LAM,
-    NAT,
-    PI,
-    PROJ,
-    SORT,
-    Term,
-    spine,
-)
+from lockstep_verify.kernel.terms import APP, CONST, LAM, NAT, PI, PROJ, SORT, Term, spine
 
 
 class Equality(Inference):
