@@ -233,17 +233,9 @@ def test_two_rows_of_a_request_in_one_step(statement: dict[str, Any]) -> None:
 
 
 def test_a_request_that_has_not_arrived(statement: dict[str, Any]) -> None:
-    put(statement, f"{P}/workload/requests/5/arrival", 9999)
-    code, at = refusal(bound(statement))
-    assert code in ("NOT_ARRIVED", "TRAJECTORY_NOT_DERIVED")
-    first = min(
-        (step, place)
-        for step, actions in enumerate(statement["predicate"]["schedule"]["steps"])
-        for place, action in enumerate(actions)
-        if action["request"] == "r5"
-    )
-    if code == "NOT_ARRIVED":
-        assert at == f"{P}/schedule/steps/{first[0]}/{first[1]}"
+    late = next(r for r in statement["predicate"]["workload"]["requests"] if r["arrival"] > 0)
+    get(statement, f"{P}/schedule/steps/0").insert(0, {"event": "admit", "request": late["id"]})
+    assert refusal(bound(statement)) == ("NOT_ARRIVED", f"{P}/schedule/steps/0/0")
 
 
 def test_a_schedule_that_ends_before_its_requests(statement: dict[str, Any]) -> None:
