@@ -123,7 +123,8 @@ def check(source: Path) -> int:
         found += findings(module, shown, path.read_text("utf-8"))
     if found:
         lines = "".join(f"\n{finding}" for finding in found).removesuffix(".")
-        raise LockstepError("LEAN_SOURCE_REFUSED", found[0].path, "none of these words", lines)
+        hint = "Mend each place as it says; lean/README.md says what a source may use."
+        raise LockstepError("LEAN_SOURCE_REFUSED", found[0].path, "nothing of this", lines, hint)
     return len(paths)
 
 

@@ -185,6 +185,9 @@ def test_a_file_beside_the_root_is_told_of_once(tmp_path: Path) -> None:
         source_gate.check(root)
     said = str(caught.value)
     assert "\nEvil.lean:1: Evil: Put the file below Lockstep/, or leave it out. " in said
+    assert said.endswith(
+        "leave it out. Mend each place as it says; lean/README.md says what a source may use."
+    )
     assert "no import" not in said
     assert ".." not in said
 

@@ -1,8 +1,8 @@
 """Natural literals, and arithmetic on them where it is known to be right.
 
-A literal stands for a constructor of `Nat` at a literal. The functions named in `EQUATIONS` and
-`LEMMAS` compute on literals at once only when the environment's own definitions have been shown
-to compute the same: by equations that hold by definition, or by theorems that were checked.
+A literal stands for a constructor of `Nat` at a literal. The functions that `spec/lean-kernel.json`
+lists compute on literals at once only when the environment's own definitions have been shown to
+compute the same: by equations that hold by definition, or by theorems that were checked.
 """
 
 from collections.abc import Callable
