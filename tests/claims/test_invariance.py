@@ -168,3 +168,22 @@ def test_the_fold_ascends_with_its_outcomes() -> None:
         least = min(OUTCOMES.index(outcome) for outcome in seen)
         expected = VERDICTS[max(0, least - 1)]
         assert fold(seen, ["shown", "not_comparable"], "INVARIANT") == expected
+
+
+def test_weakening_any_run_or_control_never_raises_the_verdict(records: Records) -> None:
+    rank = VERDICTS.index
+    for place, run in enumerate(list(records.runs)):
+        before = [rank("INVARIANT")]
+        for outcome in ("violated", "vacuous", "not_run"):
+            records.change(run.relation, run.block_size, outcome=outcome)
+            before.append(rank(records.fold()["verdict"]))
+        assert before == sorted(before, reverse=True)
+        assert before[1] < before[0]
+        records.runs[place] = run
+    for place, control in enumerate(list(records.controls)):
+        before = [rank(records.fold()["verdict"])]
+        for outcome in ("violated", "holds", "vacuous", "not_run")[place:]:
+            records.controls[place] = replace(control, outcome=outcome)
+            before.append(rank(records.fold()["verdict"]))
+        assert before == sorted(before, reverse=True)
+        records.controls[place] = control
