@@ -11,7 +11,7 @@ from lockstep.schedule.workload import Workload
 from lockstep.schedule.workloads import Shape, make_workload
 
 SEED = 13
-"""Of its prompts; with it requests cross splits, one of them stops, and 12 of 13 cells are shown."""
+"""Of its prompts: requests cross splits, one of them stops, and 12 of 13 cells are shown."""
 
 BLOCK_SIZE = 16
 SPARE = 4
