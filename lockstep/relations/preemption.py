@@ -3,14 +3,35 @@
 from dataclasses import replace
 
 from lockstep.engine.backend import SPLIT
+from lockstep.limits import BLOCK_SLOTS
 from lockstep.relations import mechanisms
 from lockstep.relations.context import Context
-from lockstep.relations.requests import requests
+from lockstep.relations.requests import request, requests, tokens
 from lockstep.schedule.policies import CONTINUOUS, Batching, Settings
+from lockstep.schedule.policies.swarm import Features, Swarm
 from lockstep.schedule.workload import Request, Workload
 
 OUTPUTS = 8
 """max_new of the requests: preemptions come after 0 to 7 of their tokens."""
+
+DRAWN = 8
+"""Runs in which preemptions are drawn."""
+
+ANYWHERE = Features(
+    lookups=True,
+    chunks=True,
+    edges=True,
+    pauses=True,
+    early_evictions=True,
+    preempts_prefills=True,
+    preempts_decodes=True,
+    shuffles=True,
+    highest=False,
+    evicts_highest=False,
+    late_finishes=False,
+    small_batches=False,
+)
+"""Preemptions after hits, evictions and any number of chunks."""
 
 
 def run(context: Context) -> None:
@@ -28,6 +49,24 @@ def run(context: Context) -> None:
         # Whole prefills, so that each recomputation is one step.
         whole = replace(chosen, chunks=("S",) if lookup else (), preempt_after=(2, 3, 4))
         _preempt(context, long, whole)
+    _preempt_anywhere(context)
+
+
+def _preempt_anywhere(context: Context) -> None:
+    """Let preemptions be drawn, over a pool in which requests share blocks and evict others."""
+    size = context.block_size
+    shared = tokens(context, 4 * size)
+    members = tuple(
+        request(context, n, (1 + n % 4) * size + 2, max_new=2, prefix=shared if n % 2 else ())
+        for n in range(10)
+    )
+    workload, pool = Workload(members), context.tight_pool(members, spare=1)
+    for drawn in range(DRAWN):
+        name = f"preemptions drawn, {drawn}"
+        # Other draws at each block size, so that the sizes show more together than one alone.
+        policy = Swarm((context.seed * DRAWN + drawn) * BLOCK_SLOTS + size, ANYWHERE)
+        _, done = context.drive(name, workload, pool, policy)
+        context.compare_with_references(name, workload, done)
 
 
 def _preempt(context: Context, members: tuple[Request, ...], settings: Settings) -> None:
