@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import triton.language as tl
 from numpy.typing import NDArray
 
 from lockstep.engine.backend import Backend
@@ -20,6 +21,8 @@ from lockstep.engine.backends.host import HostBackend
 from lockstep.engine.backends.triton import TritonBackend
 from lockstep.engine.host import attention as host_attention
 from lockstep.engine.host import draw as host_draw
+from lockstep.engine.host import exp as host_exp
+from lockstep.engine.host import log as host_log
 from lockstep.engine.host import log_softmax as host_log_softmax
 from lockstep.engine.host import matmul as host_matmul
 from lockstep.engine.host import rms_norm as host_rms_norm
@@ -28,14 +31,34 @@ from lockstep.engine.host import swiglu as host_swiglu
 from lockstep.engine.kernels import attention, draw, log_softmax, matmul, rms_norm, rope, swiglu
 from lockstep.engine.kernels import combine as combining
 from lockstep.engine.kernels import weights as weighing
+from lockstep.engine.kernels.exp import exp
+from lockstep.engine.kernels.launch import kernel, launch
+from lockstep.engine.kernels.log import log
 
 Values = NDArray[Any]
 RAW = torch.float32
 SIZES = (1, 2, 3, 4, 8, 16, 31, 32, 33)
 """Rows of a batch in the full sweep."""
 
+MANY = 16
+"""Rows from which on all are not-a-numbers, where sums are compared; their neighbours are not."""
+
 ROLL = 5
 """Places that rows are rolled by."""
+
+
+ELEMENTS = 1 << 15
+"""Arguments that exp and log are compared at."""
+
+
+@kernel()
+def elementary_kernel(
+    x: tl.tensor, y: tl.tensor, LOGARITHM: tl.constexpr, ELEMENTS: tl.constexpr
+) -> None:
+    """Apply exp or log, which kernels call and which are no kernels by themselves."""
+    i = tl.arange(0, ELEMENTS)
+    value = tl.load(x + i)
+    tl.store(y + i, log(value) if LOGARITHM else exp(value))
 
 
 class Case(NamedTuple):
@@ -64,11 +87,12 @@ class Sweep:
     def cases(self) -> Iterator[Case]:
         """Give all cases, kernel after kernel, in both compute dtypes."""
         for dtype in ("float32", "float16"):
-            for kernel in (self._matmul, self._rms_norm, self._rope, self._swiglu):
-                yield from kernel(dtype)
+            for family in (self._matmul, self._rms_norm, self._rope, self._swiglu):
+                yield from family(dtype)
             yield from self._attention(dtype)
             yield from self._backend(dtype)
         yield from self._sampling()
+        yield from self._elementary()
 
     def _reals(self, shape: tuple[int, ...], dtype: str = "float32") -> Values:
         """Give values from -2 to 2."""
@@ -82,6 +106,7 @@ class Sweep:
         shapes = self._shapes([(1, 64), (17, 77), (33, 256)], (255, 256, 257))
         for rows, depth in shapes:
             x, w = self._reals((rows, depth), dtype), self._reals((96, depth), dtype)
+            x[MANY:] = np.nan
             expected = host_matmul.matmul(_wide(x), host_matmul.pack(w))
             got = matmul.matmul(_rolled(x), torch.from_numpy(w), RAW)
             yield Case("matmul", f"{dtype} [{rows}, {depth}] [96, {depth}]", expected, _back(got))
@@ -89,6 +114,7 @@ class Sweep:
     def _rms_norm(self, dtype: str) -> Iterator[Case]:
         for rows, width in self._shapes([(1, 16), (33, 255), (3, 1100)], (16, 255, 256, 257)):
             x, w = self._reals((rows, width), dtype), self._reals((width,), dtype)
+            x[MANY:] = np.nan
             expected = host_rms_norm.rms_norm(_wide(x), _wide(w), 1e-6)
             got = rms_norm.rms_norm(_rolled(x), torch.from_numpy(w), 1e-6, RAW)
             yield Case("rms_norm", f"{dtype} [{rows}, {width}]", expected, _back(got))
@@ -111,7 +137,7 @@ class Sweep:
     def _attention(self, dtype: str) -> Iterator[Case]:
         """Compare splits, and by themselves their combinations."""
         size = self.block_size
-        batches = [((1, 15, size, size + 1, 65), 4, 2, 16), ((511, 513), 2, 1, 40)]
+        batches = [((1, 15, size, size + 1, 65), 4, 2, 16), ((511, 513, 1030), 2, 1, 40)]
         if self.full:
             batches += [((size,) * rows, 2, 1, 16) for rows in SIZES]
             batches += [((255, 256, 257), 4, 2, 64), ((1, 512, 1024, 1025, 1100), 8, 2, 128)]
@@ -146,18 +172,21 @@ class Sweep:
     ) -> tuple[Values, Values, Values]:
         """Give caches, not-a-numbers where nothing was written, and tables."""
         used = [-(-length // self.block_size) for length in lengths]
-        blocks = self._random.permutation(sum(used) + 3)
+        # One block more than is ever used: shifted, it is block 0, which masked places point at.
+        blocks = self._random.permutation(sum(used) + 2)
         tables = np.full((len(lengths), max(used)), -1, dtype=np.int32)
         backend = HostBackend(dtype)
         keys, values = (
-            backend.new_cache(len(blocks), self.block_size, kv_heads, head_dim) for _ in range(2)
+            backend.new_cache(sum(used) + 3, self.block_size, kv_heads, head_dim) for _ in range(2)
         )
         for row, length in enumerate(lengths):
             tables[row, : used[row]], blocks = blocks[: used[row]], blocks[used[row] :]
             place = np.arange(length)
             slots = tables[row, place // self.block_size] * self.block_size
-            for cache in (keys, values):
-                own = self._reals((length, kv_heads, head_dim), dtype)
+            # Scores grow, so that later splits hold larger ones than earlier splits.
+            growing = (1 + place / 512)[:, None, None].astype(dtype)
+            for cache, factor in ((keys, growing), (values, np.ones_like(growing))):
+                own = self._reals((length, kv_heads, head_dim), dtype) * factor
                 backend.write(cache, own, slots + place % self.block_size)
         return keys, values, tables
 
@@ -175,9 +204,25 @@ class Sweep:
             totals = weights.sum(axis=-1, dtype=np.uint64)
             points = (self._random.random(rows) * totals).astype(np.uint64)
             points[0] = totals[0] - np.uint64(1)
+            if rows > 1:
+                # A point at an edge: what is cumulated before the heaviest weight.
+                heaviest = int(weights[-1].argmax())
+                points[-1] = weights[-1, :heaviest].sum(dtype=np.uint64)
             drawn = host_draw.draw(weights, points)
             got = draw.draw(_rolled(weights), _rolled(points.astype(np.int64)))
             yield Case("draw", name, drawn, _back(got))
+
+    def _elementary(self) -> Iterator[Case]:
+        """Compare exp and log along lines, in steps that differ by more than a multiple."""
+        line = np.linspace(-95, 95, ELEMENTS - 8).astype(np.float32)
+        edges = [0.0, -0.0, -87.0, 88.0, np.inf, -np.inf, np.nan, np.nextafter(88, 89)]
+        line = np.concatenate([line, np.array(edges, dtype=np.float32)])
+        above = np.exp(np.linspace(0, 80, ELEMENTS)).astype(np.float32)
+        for name, values, function in (("exp", line, host_exp.exp), ("log", above, host_log.log)):
+            y = torch.empty(ELEMENTS, dtype=RAW)
+            chosen = {"LOGARITHM": name == "log", "ELEMENTS": ELEMENTS}
+            launch(elementary_kernel, (1,), torch.from_numpy(values), y, **chosen)
+            yield Case(name, f"[{ELEMENTS}]", function(values), y.numpy())
 
     def _backend(self, dtype: str) -> Iterator[Case]:
         """Compare what a backend does without a kernel, and its last rounding."""

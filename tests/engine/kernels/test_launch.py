@@ -26,6 +26,9 @@ class Standing:
     def get_current_device(self): return 0
     def get_current_stream(self, device): return 0
 
+if sys.argv[1:] == ["specialised"]:
+    jit = triton.jit
+    triton.jit = lambda *functions, **options: jit(*functions)
 driver.set_active(Standing())
 torch.cuda.is_available = lambda: True
 compiled = {}
@@ -69,20 +72,33 @@ json.dump(kept, sys.stdout)
 """
 
 
-def test_code_does_not_follow_the_batch(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """One compiled form a kernel, whether there is 1 row, 16 or 33, aligned or not."""
+def forms(cache: str, *arguments: str) -> dict[str, dict[str, int]]:
+    """How many compiled forms each kernel has after 1 row, after 16, and after 33."""
     for library in ("torch", "triton"):
         pytest.importorskip(library, reason=f"not run: {library} is not installed")
     kept = {name: text for name, text in os.environ.items() if name != "TRITON_INTERPRET"}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", PROGRAM, *arguments],
         capture_output=True,
         text=True,
         check=False,
-        env={**kept, "TRITON_CACHE_DIR": str(tmp_path_factory.mktemp("triton"))},
+        env={**kept, "TRITON_CACHE_DIR": cache},
     )
     assert done.returncode == 0, done.stderr
-    forms = json.loads(done.stdout)
+    counted: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return counted
+
+
+def test_code_does_not_follow_the_batch(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One compiled form a kernel, whether there is 1 row, 16 or 33, aligned or not."""
     names = {"matmul", "rms_norm", "rope", "swiglu", "split", "combine", "log_softmax", "weights"}
     expected = {f"{name}_kernel": 1 for name in (*names, "draw")}
-    assert forms == {"1": expected, "16": expected, "33": expected}
+    counted = forms(str(tmp_path_factory.mktemp("triton")))
+    assert counted == {"1": expected, "16": expected, "33": expected}
+
+
+def test_code_that_follows_the_batch_is_seen(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What Triton does by itself: other code for one row, for multiples of 16, and unaligned."""
+    counted = forms(str(tmp_path_factory.mktemp("triton")), "specialised")
+    assert counted["33"]["matmul_kernel"] == 3
+    assert counted["33"]["split_kernel"] == 2

@@ -89,3 +89,16 @@ def test_weights_and_draws_are_those_of_the_reference(
         drawn = backend.draw(backend.array(own), points)
         assert drawn.dtype == np.int64
         assert drawn.tolist() == reference.draw(own, points).tolist()
+
+
+def test_constants_are_those_of_the_host(interpreted: Callable[[str], Backend]) -> None:
+    """A last bit of a leading coefficient changes no result among tens of thousands."""
+    from lockstep.engine.host import exp as host_exp
+    from lockstep.engine.host import log as host_log
+    from lockstep.engine.kernels import exp, log
+
+    assert [getattr(exp, f"P{n}").value for n in range(6)] == list(host_exp.COEFFICIENTS)
+    assert [getattr(log, f"L{n}").value for n in range(9)] == list(host_log.COEFFICIENTS)
+    for name in ("LOWEST", "HIGHEST", "LOG2_E", "LN2_HIGH", "LN2_LOW"):
+        assert getattr(exp, name).value == getattr(host_exp, name)
+    assert log.ROOT_HALF.value == host_log.ROOT_HALF
