@@ -144,7 +144,8 @@ class Execution:
         """
         request, numpy = self.ledger.state.requests[number], self.model.backend.numpy
         table = list(request.table)
-        keys, values = [], []
+        keys: list[NDArray[np.generic]] = []
+        values: list[NDArray[np.generic]] = []
         for cache in self.caches:
             for gathered, whole in ((keys, cache.keys), (values, cache.values)):
                 blocks = numpy(whole)[table]

@@ -23,4 +23,5 @@ def draw(weight: NDArray[np.uint32], points: NDArray[np.uint64]) -> NDArray[np.i
     """Give the first index of each row whose cumulative weight exceeds the row's point."""
     # Integer sums are exact: 2^32 indices of weight below 2^31 stay below 2^63.
     cumulative = np.cumsum(weight, axis=-1, dtype=np.uint64)
-    return (cumulative > points[:, None]).argmax(axis=-1).astype(np.int64)
+    first: NDArray[np.int64] = (cumulative > points[:, None]).argmax(axis=-1).astype(np.int64)
+    return first

@@ -12,4 +12,5 @@ def log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """Give the log-probabilities of each row of `logits` [M, V]."""
     # A maximum is the same in any order.
     shifted = logits - logits.max(axis=-1, keepdims=True)
-    return shifted - log(fold(exp(shifted)))[:, None]
+    normalised: NDArray[np.float32] = shifted - log(fold(exp(shifted)))[:, None]
+    return normalised

@@ -12,4 +12,5 @@ def rms_norm(
     """Normalise the last axis of `x` [..., D], times `weight` [D]."""
     mean = fold(x * x) / np.float32(x.shape[-1])
     gain = np.float32(1) / np.sqrt(mean + np.float32(eps))
-    return (x * gain[..., None]) * weight
+    normalised: NDArray[np.float32] = (x * gain[..., None]) * weight
+    return normalised
