@@ -104,39 +104,51 @@ def test_an_unknown_dtype_is_refused(interpreted: OpenTriton) -> None:
     assert (caught.value.code, caught.value.pointer) == ("KERNEL_INPUT", "/dtype")
 
 
-def opened_elsewhere(code: str, **environment: str) -> str:
-    """Open the backend in another process and give the code of its refusal."""
+OPENED = """
+import sys
+import lockstep.engine.model, lockstep.engine.execute, lockstep.engine.kernels
+from lockstep.engine.backends import open_backend
+from lockstep.errors import LockstepError
+
+def told():
+    try:
+        open_backend("triton")
+    except LockstepError as refused:
+        return f"{refused.code} {refused.expected}"
+    return "opened"
+
+for library in ("triton", "torch"):
+    kept = sys.modules.get(library)
+    sys.modules[library] = None
+    print(told())
+    del sys.modules[library]
+    if kept is not None:
+        sys.modules[library] = kept
+print(told())
+"""
+
+
+def test_what_is_missing_is_said_when_the_backend_is_opened() -> None:
+    """A library, then the other one, then a GPU for kernels that are not interpreted.
+
+    Where there is a GPU it is hidden.
+    """
+    for library in ("torch", "triton"):
+        pytest.importorskip(library, reason=f"not run: {library} is not installed")
     kept = {name: text for name, text in os.environ.items() if name != "TRITON_INTERPRET"}
-    program = (
-        f"import sys\n{code}\n"
-        "import lockstep.engine.model, lockstep.engine.execute, lockstep.engine.kernels\n"
-        "from lockstep.engine.backends import open_backend\n"
-        "from lockstep.errors import LockstepError\n"
-        "try: open_backend('triton'); print('opened')\n"
-        "except LockstepError as refused: print(refused.code, refused.expected)"
-    )
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", OPENED],
         capture_output=True,
         text=True,
         check=False,
-        env={**kept, **environment},
+        env={**kept, "CUDA_VISIBLE_DEVICES": ""},
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-@pytest.mark.parametrize("library", ["torch", "triton"])
-def test_a_missing_library_is_said_when_the_backend_is_opened(library: str) -> None:
-    answer = opened_elsewhere(f"sys.modules[{library!r}] = None")
-    assert answer == f"LIBRARY_MISSING {library}"
-
-
-def test_a_missing_device_is_said() -> None:
-    """Kernels that are not interpreted want a GPU; one that is there is hidden."""
-    pytest.importorskip("triton", reason="not run: triton is not installed")
-    answer = opened_elsewhere("", CUDA_VISIBLE_DEVICES="")
-    assert answer.startswith("DEVICE_MISSING")
+    assert done.stdout.splitlines() == [
+        "LIBRARY_MISSING triton",
+        "LIBRARY_MISSING torch",
+        "DEVICE_MISSING a GPU, or TRITON_INTERPRET=1",
+    ]
 
 
 def test_a_driver_that_is_not_there_says_nothing(tmp_path: Path) -> None:
