@@ -137,7 +137,7 @@ def _coverage(seen: SmtObservations) -> dict[str, int]:
         return len({e.case.layout.name for e in seen.cases if e.case.mode == mode})
 
     return {
-        "layouts_lossless": sum(layout.quantisation == "none" for layout in seen.layouts),
+        "layouts_unquantised": sum(layout.quantisation == "none" for layout in seen.layouts),
         "layouts_proved": proved("fixed"),
         "layouts_proved_for_any_tokens": proved("any"),
         **{

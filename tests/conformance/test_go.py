@@ -125,6 +125,10 @@ def test_passes_every_vector(binary: Path, mode: list[str]) -> None:
 def test_a_fault_is_internal_and_a_misuse_usage(binary: Path) -> None:
     usage = subprocess.run([*command_of(binary), "--unheard-of"], capture_output=True, check=False)
     assert (usage.returncode, usage.stdout.split()[0]) == (2, b"USAGE")
+    for folder in (binary.parent / "absent", binary):
+        command = [*command_of(binary), "--evidence", str(folder), "absent.cert.json"]
+        usage = subprocess.run(command, capture_output=True, check=False)
+        assert (usage.returncode, usage.stdout.split()[0]) == (2, b"USAGE")
     # A request without its inputs makes the program panic inside.
     answer = exchange([*command_of(binary), "--protocol"], [{"id": "x", "op": "lcj"}])[0]
     assert (answer["result"], answer["code"]) == ("refused", "INTERNAL")

@@ -225,3 +225,48 @@ def test_it_starts_without_the_heavy_modules(tmp_path):
     command = [sys.executable, "-I", "-c", program, AT, str(tmp_path / "a")]
     done = subprocess.run(command, capture_output=True, timeout=30, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("folder", ["absent", "good.cert.json", ""])
+def test_evidence_that_is_no_folder_is_a_fault_of_the_command_line(desk, folder):
+    """It is told before any certificate is read, whatever its kind would have made of it."""
+    status, out = desk.run("--json", "--trust=trust.json", f"--evidence={folder}", "absent.json")
+    assert status == 2
+    assert out.startswith("USAGE lockstep-verify\n")
+    assert "--evidence: a folder" in out
+    (desk.folder / "there").mkdir()
+    assert desk.run("--trust=trust.json", "--evidence=there", "good.cert.json")[0] == 0
+
+
+@pytest.fixture
+def solver(tmp_path):
+    """A program that says it is a solver, and is asked nothing."""
+    place = tmp_path / "z3"
+    place.write_text(f"#!{sys.executable}\nprint('Z3 version 9')\n", "utf-8")
+    place.chmod(0o755)
+    return place
+
+
+def test_solvers_that_are_not_there_cannot_be_asked(desk, monkeypatch):
+    monkeypatch.setenv("PATH", str(desk.folder / "nowhere"))
+    status, out = desk.run("--trust=trust.json", "--solve", "good.cert.json")
+    assert status == 2
+    assert out.startswith("USAGE lockstep-verify\n")
+    assert "--solve: z3 or cvc5 on the PATH" in out
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_certificate_without_queries_is_no_success_where_solvers_were_to_be_asked(
+    desk, solver, named, monkeypatch
+):
+    monkeypatch.setenv("PATH", str(desk.folder))
+    asked = f"--solver={solver}" if named else "--solve"
+    status, out = desk.run("--trust=trust.json", asked, "good.cert.json")
+    assert status == 2
+    assert out.startswith("USAGE good.cert.json\n")
+    assert "nothing to solve" in out
+    assert desk.run("--trust=trust.json", "good.cert.json")[0] == 0
+    # Whatever else refuses a certificate is said before.
+    desk.write("cut.cert.json", b"{")
+    status, out = desk.run("--trust=trust.json", asked, "cut.cert.json")
+    assert (status, out.split()[0]) == (1, "MALFORMED_JSON")

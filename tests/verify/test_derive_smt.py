@@ -30,7 +30,7 @@ COUNTS = (
     "lifecycle_proofs", "lifecycle_traces", "queries", "answers",
 )  # fmt: skip
 COVERED = (
-    "layouts_lossless", "layouts_proved", "layouts_proved_for_any_tokens",
+    "layouts_unquantised", "layouts_proved", "layouts_proved_for_any_tokens",
     "lossy", "other_attention", "not_realisable", "strides_hold_tokens",
 )  # fmt: skip
 
@@ -276,6 +276,8 @@ def test_programs_are_asked_again(statement, tmp_path):
     lines = judge(statement, programs=[z3]).lines
     assert "z3: answered all 40 queries again here (Z3 version 9)" in lines
     assert "cvc5: not run here, no program given or on the PATH" in lines
+    assert judge(statement, programs=[z3]).solved
+    assert not judge(statement).solved
 
 
 @pytest.mark.parametrize("answer", ["unknown", "sat", ""])
@@ -297,10 +299,45 @@ def test_a_program_that_stops_early_or_late_refuses(statement, tmp_path, monkeyp
 def test_a_program_that_is_no_solver_is_a_fault_of_the_command_line(tmp_path, capsys):
     other = program(tmp_path / "five", "yices 2", "")
     z3 = program(tmp_path / "six", "Z3 version 9", "")
-    for wrong in ([other], [str(tmp_path / "absent")], [z3, z3]):
+    posing = program(tmp_path / "eight", "this is cvc5, not z3", "")
+    behind = program(tmp_path / "nine", "We wrap\nZ3 version 9", "")
+    silent = program(tmp_path / "ten", "", "")
+    unnumbered = program(tmp_path / "eleven", "Z3 version of ours", "")
+    absent = str(tmp_path / "absent")
+    for wrong in (
+        [other], [absent], [str(tmp_path)], ["nul\0"], [z3, z3],
+        [posing], [behind], [silent], [unnumbered],
+    ):  # fmt: skip
         arguments = [part for path in wrong for part in ("--solver", path)]
         assert cli.main([*arguments, "absent.cert.json"]) == 2
         assert capsys.readouterr().out.startswith("USAGE lockstep-verify\n")
+
+
+def test_a_program_that_does_not_say_what_it_is_is_told_in_words(tmp_path, monkeypatch):
+    place = tmp_path / "slow"
+    place.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(60)\n", "utf-8")
+    place.chmod(0o755)
+    monkeypatch.setattr(limits, "IDENTIFY_SECONDS", 1)
+    with pytest.raises(Refusal) as caught:
+        solvers.programs([str(place)])
+    assert caught.value.code == "USAGE"
+    assert caught.value.got == f"{place}: no answer to --version within 1 seconds"
+    with pytest.raises(Refusal) as caught:
+        solvers.programs([str(tmp_path / "absent")])
+    assert caught.value.got == f"{tmp_path / 'absent'}: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("says", "name"),
+    [
+        ("Z3 version 4.13.0 - 64 bit", "z3"),
+        ("This is cvc5 version 1.2.0 [git tag 1.2.0 branch HEAD]", "cvc5"),
+        ("This is cvc5 version 1.2.1-dev.34.abcdef", "cvc5"),
+    ],
+)
+def test_a_solver_says_its_name_and_version(tmp_path, says, name):
+    (found,) = solvers.programs([program(tmp_path / "other-name", says, "")])
+    assert (found.name, found.version) == (name, says)
 
 
 def test_solvers_on_the_path(statement, tmp_path, monkeypatch):
@@ -317,7 +354,9 @@ def test_the_options_of_the_command_reach_the_derivation(tmp_path, monkeypatch):
     (given,) = cli._Run(parser.parse_args(["--solver", z3, "x"])).options.solvers
     assert given == ("z3", z3, "Z3 version 9")
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    assert cli._Run(parser.parse_args(["--solve", "x"])).options.solvers == ()
+    with pytest.raises(Refusal) as caught:
+        cli._Run(parser.parse_args(["--solve", "x"]))
+    assert (caught.value.code, caught.value.exit) == ("USAGE", 2)
     assert cli._Run(parser.parse_args(["x"])).options.solvers is None
 
 

@@ -80,6 +80,8 @@ class _Run:
         if arguments.evidence is not None:
             from pathlib import Path
 
+            if not os.path.isdir(arguments.evidence):
+                raise Refusal("USAGE", "", "--evidence: a folder", arguments.evidence)
             self.options = self.options._replace(evidence=Path(arguments.evidence))
         self.subject_sha256: str | None = None
         if arguments.subject is not None:

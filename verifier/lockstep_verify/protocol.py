@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from lockstep_verify import lcj, limits, trust
 from lockstep_verify.bytes import read_file
-from lockstep_verify.derive import Options, hunt_rows
+from lockstep_verify.derive import Derivation, Options, hunt_rows
 from lockstep_verify.ed25519 import (
     LOW_ORDER,
     key_id,
@@ -58,8 +58,8 @@ def _policy(request: Request) -> trust.Policy:
 class _Admission(Verification):
     """Stages 0 to 9: nothing is derived, and no floor is looked at."""
 
-    def _derive(self, statement: dict[str, Any]) -> dict[str, int]:
-        return {}
+    def _derive(self, statement: dict[str, Any]) -> Derivation:
+        return Derivation("", {})
 
 
 def _found(result: Result) -> Values:

@@ -3,6 +3,7 @@
 Nothing of a solver is imported: it gets a text on its standard input and prints lines.
 """
 
+import re
 import shutil
 import subprocess
 from typing import NamedTuple
@@ -12,6 +13,9 @@ from lockstep_verify.errors import Refusal
 
 ARGUMENTS = {"z3": ("-in", "-smt2"), "cvc5": ("--lang=smt2", "-")}
 """How each solver is told to read SMT-LIB from its standard input."""
+
+_SAYS = {"z3": r"Z3 version \d\S*( .*)?", "cvc5": r"This is cvc5 version \d\S*( .*)?"}
+"""The whole first line of what each solver says of its version."""
 
 
 class Program(NamedTuple):
@@ -26,7 +30,8 @@ def programs(paths: list[str]) -> tuple[Program, ...]:
     """Identify programs, those on the PATH where none is named.
 
     Raises:
-        Refusal: USAGE, for one that is none of the solvers, cannot be run, or is named twice.
+        Refusal: USAGE, for one that is none of the solvers, cannot be run, or is named twice, and
+            where none is named and none is there.
     """
     found: dict[str, Program] = {}
     for path in paths or [path for path in map(shutil.which, ARGUMENTS) if path]:
@@ -34,6 +39,9 @@ def programs(paths: list[str]) -> tuple[Program, ...]:
         if program.name in found:
             raise Refusal("USAGE", "", "--solver: each solver once", path)
         found[program.name] = program
+    if not found:
+        expected = f"--solve: {' or '.join(ARGUMENTS)} on the PATH, or --solver PROGRAM"
+        raise Refusal("USAGE", "", expected, "neither is there, so that nothing can be asked")
     return tuple(found.values())
 
 
@@ -49,13 +57,17 @@ def _identify(path: str) -> Program:
             timeout=limits.IDENTIFY_SECONDS,
             check=False,
         )
-    except (OSError, subprocess.SubprocessError) as fault:
-        raise Refusal("USAGE", "", expected, str(fault)) from None
+    except subprocess.TimeoutExpired:
+        got = f"{path}: no answer to --version within {limits.IDENTIFY_SECONDS} seconds"
+        raise Refusal("USAGE", "", expected, got) from None
+    except (OSError, ValueError) as fault:
+        got = f"{path}: {getattr(fault, 'strerror', None) or 'no path of a program'}"
+        raise Refusal("USAGE", "", expected, got) from None
     first = (done.stdout.splitlines() or [""])[0]
     for name in ARGUMENTS:
-        if name in first.lower():
+        if re.fullmatch(_SAYS[name], first):
             return Program(name, path, first[:80])
-    raise Refusal("USAGE", "", expected, first)
+    raise Refusal("USAGE", "", expected, f"{path}: {first[:80] or 'nothing'}")
 
 
 def answers(program: Program, texts: list[str]) -> list[str]:

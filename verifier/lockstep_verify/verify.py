@@ -11,7 +11,7 @@ import hashlib
 from typing import Any
 
 from lockstep_verify import derive, lcj, limits, spec, trust
-from lockstep_verify.derive import Options
+from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.envelope import open_envelope
 from lockstep_verify.errors import Refusal
 from lockstep_verify.ledger import ledger
@@ -74,8 +74,9 @@ class Verification:
         rule = trust.check_rule(self.policy, kind, signers.known)
         check_subjects(statement, self.subject_sha256)
         trust.check_time(signers.known, rule, issued_at, self.clock)
-        counts = self._derive(statement)
-        trust.check_floors(self.policy, kind, counts)
+        derivation = self._derive(statement)
+        trust.check_floors(self.policy, kind, derivation.counts)
+        check_solved(derivation, self.options)
 
     def _inform(self, payload: bytes) -> None:
         """Re-derive without a policy, for information (SIG-5)."""
@@ -101,12 +102,23 @@ class Verification:
         )
         return statement, issued_at
 
-    def _derive(self, statement: dict[str, Any]) -> dict[str, int]:
+    def _derive(self, statement: dict[str, Any]) -> Derivation:
         derivation = derive.derive(statement, self.options)
         self.result = self.result._replace(
             verdict=derivation.verdict, counts=derivation.counts, lines=derivation.lines
         )
-        return derivation.counts
+        return derivation
+
+
+def check_solved(derivation: Derivation, options: Options) -> None:
+    """Refuse to call it success that no solver was asked although one was to be (OUT-1, SMT-14).
+
+    Raises:
+        Refusal: USAGE.
+    """
+    if options.solvers is not None and not derivation.solved:
+        expected = "--solve, --solver: a certificate with queries, which kind smt has"
+        raise Refusal("USAGE", "", expected, "nothing to solve")
 
 
 def refused(result: Result, refusal: Refusal) -> Result:
@@ -127,6 +139,7 @@ def derive_unsigned(file: str, data: bytes, options: Options) -> Result:
     result = Result(file, file_sha256=digest, payload_sha256=digest)
     try:
         derivation = derive.derive_published(data, options)
+        check_solved(derivation, options)
     except Refusal as refusal:
         return refused(result, refusal)
     return result._replace(

@@ -260,7 +260,7 @@ func (d *derivation) checkTotals() *refusal.Refusal {
 		}
 	}
 	coverage := []count{
-		{"layouts_lossless", lossless}, {"layouts_proved", int64(len(proved["fixed"]))},
+		{"layouts_unquantised", lossless}, {"layouts_proved", int64(len(proved["fixed"]))},
 		{"layouts_proved_for_any_tokens", int64(len(proved["any"]))},
 	}
 	for _, reason := range d.kind.reasons {

@@ -43,11 +43,13 @@ class Derivation(NamedTuple):
         verdict: one word for people and tools.
         counts: what floors of the policy are compared with.
         lines: a report for people, one line each.
+        solved: whether a solver answered a query again here.
     """
 
     verdict: str
     counts: dict[str, int]
     lines: tuple[str, ...] = ()
+    solved: bool = False
 
 
 def kind_of(predicate_type: str) -> str | None:

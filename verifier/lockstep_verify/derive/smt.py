@@ -64,7 +64,8 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
 
     compared = compare_scripts(predicate["scripts"], options.evidence)
     solved = solve_again(asked, options.solvers)
-    return Derivation("DERIVED", counts | coverage, _report(predicate, counts, compared, solved))
+    lines = _report(predicate, counts, compared, solved)
+    return Derivation("DERIVED", counts | coverage, lines, bool(asked and options.solvers))
 
 
 def _check_layouts(declared: list[dict[str, Any]]) -> None:
@@ -249,7 +250,7 @@ def _totals(
         "answers": len(asked) * len(data["solvers"]),
     }
     coverage = {
-        "layouts_lossless": sum(layout["quantisation"] == "none" for layout in layouts),
+        "layouts_unquantised": sum(layout["quantisation"] == "none" for layout in layouts),
         "layouts_proved": len({case["layout"] for case in cases if case["mode"] == "fixed"}),
         "layouts_proved_for_any_tokens": len(
             {case["layout"] for case in cases if case["mode"] == "any"}

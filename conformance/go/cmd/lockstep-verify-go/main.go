@@ -116,6 +116,9 @@ func verifyFiles(verifier *verify.Verifier, given options) int {
 		request.SubjectDigest = specification.Sha256(data)
 	}
 	if folder, ok := given.values["--evidence"]; ok {
+		if found, err := os.Stat(folder); err != nil || !found.IsDir() {
+			return misused(fmt.Errorf("--evidence: no folder %s", folder))
+		}
 		request.Evidence = document.Folder(folder)
 	}
 	policy, fault := trust.Locate(given.values["--trust"], given.values["--state"],
