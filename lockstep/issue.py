@@ -128,8 +128,9 @@ def issue_lean(
         progress: told of each step.
 
     Raises:
-        LockstepError: what `lockstep.lean.observe.observe` raises; LEMMA_STATEMENT_MISMATCH where
-            the registry of the specification is not that of the sources.
+        LockstepError: what `lockstep.lean.observe.observe` raises; H3_PROOF_MISSING and
+            LEMMA_STATEMENT_MISMATCH where the registry of the specification is not that of the
+            sources.
     """
     from lockstep.claims.lean import predicate
     from lockstep.lean import check
@@ -138,7 +139,9 @@ def issue_lean(
 
     seen = observe(source_folder(), standard_output(), export=export, progress=progress)
     folded = predicate(seen, issued_at=issued_at, producer=producer(command))
-    check.require_registered(folded["theorems"], check.registered())
+    registry = check.registered()
+    check.require_modules(seen.modules, registry)
+    check.require_registered(folded["theorems"], registry)
     return Issued(sign_statement(statement("lean", lean_subjects(folded), folded), keys), folded)
 
 

@@ -24,26 +24,22 @@ def _registered() -> dict[str, dict[str, str]]:
 
 
 def declaration_sha256(layout: Layout, geometry: Geometry) -> str:
-    """Give the digest under which a declaration's lemma is registered."""
+    """Give the digest under which a declaration's lemmas are registered."""
     declared = layout.as_json(geometry)
     return hashlib.sha256(
         encode({name: value for name, value in declared.items() if name not in _LEFT_OUT})
     ).hexdigest()
 
 
-def lemma_of(layout: Layout, geometry: Geometry) -> str | None:
-    """Name the lemma that is registered for a layout's declaration, if one is."""
-    found: str | None = spec.load("lemmas.json")["layouts"].get(
-        declaration_sha256(layout, geometry)
-    )
-    return found
+def lemmas_of(layout: Layout, geometry: Geometry) -> tuple[str, ...]:
+    """Name the lemmas that are registered for a layout's declaration, in their order."""
+    registered = spec.load("lemmas.json")["layouts"]
+    return tuple(registered.get(declaration_sha256(layout, geometry), ()))
 
 
 def row_lemmas(src: Layout, dst: Layout, geometry: Geometry) -> list[dict[str, Any]]:
-    """Give the lemmas of a row with a proof: the general ones, src's, and dst's if another."""
+    """Give the lemmas of a row with a proof: the general ones, src's, and dst's if others."""
     names = list(spec.load("lemmas.json")["rows"])
     for side in (src, dst):
-        own = lemma_of(side, geometry)
-        if own is not None and own not in names:
-            names.append(own)
+        names += [name for name in lemmas_of(side, geometry) if name not in names]
     return [dict(_registered()[name]) for name in names]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lockstep import spec
-from lockstep.claims.hunt_lemmas import lemma_of
+from lockstep.claims.hunt_lemmas import lemmas_of
 from lockstep.claims.verdict import EXACT, weakening_never_raises
 from lockstep.hunt.demand import demanded_pairs, lossless_members, pair_id
 from lockstep.hunt.observe import HuntObservations
@@ -148,12 +148,9 @@ def _images_differ(observations: HuntObservations) -> bool:
 
 
 def _lossless_have_lemmas(observations: HuntObservations) -> bool:
-    """Tell whether a lemma is registered for each lossless layout's declaration [HUNT-18]."""
+    """Tell whether lemmas are registered for each lossless layout's declaration [HUNT-18]."""
     layouts = {entry.layout.name: entry.layout for entry in observations.layouts}
-    return all(
-        lemma_of(layouts[name], observations.geometry) is not None
-        for name in _lossless(observations)
-    )
+    return all(lemmas_of(layouts[name], observations.geometry) for name in _lossless(observations))
 
 
 def _members(observations: HuntObservations) -> list[tuple[str, ...]]:

@@ -63,7 +63,7 @@ def predicate(
             "accepted": len(seen.theorems) if seen.kernel_accepted is True else 0,
             "axiom_free": len([one for one in seen.theorems if one.axioms == ()]),
             "row_lemmas": len(data["rows"]),
-            "layout_lemmas": len(set(data["layouts"].values())),
+            "layout_lemmas": len(set().union(*data["layouts"].values())),
             "modules": len(seen.modules),
         },
         "export": None

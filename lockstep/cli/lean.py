@@ -75,7 +75,9 @@ def check() -> None:
     for theorem in checked.theorems:
         axioms = ", ".join(theorem["axioms"]) or "no axioms"
         say(f"{theorem['name']}  {axioms}  {theorem['statement_sha256']}")
-    checker.require_registered(checked.theorems, checker.registered())
+    registry = checker.registered()
+    checker.require_modules([module.name for module in checked.modules], registry)
+    checker.require_registered(checked.theorems, registry)
     say(
         f"{len(checked.theorems)} theorems as registered in spec/lemmas.json, "
         f"{len(checked.modules)} modules, {checked.constants} constants, "

@@ -29,10 +29,17 @@ def lemmas(
     from lockstep import spec
     from lockstep.certificate.write import write_file
     from lockstep.errors import LockstepError
-    from lockstep.lean import layout_certificates
+    from lockstep.lean import layout_certificates, source_text
     from lockstep.lean import lemmas as registry
+    from lockstep.lean.build import source_folder
 
     made = registry.registry(_folder(built), layout_certificates.registered())
+    apart = sorted(set(made["modules"]) ^ set(source_text.modules(source_folder())))
+    if apart:
+        hint = "Run `lockstep lean build` first, which builds them all and deletes what is stale."
+        raise LockstepError(
+            "H3_PROOF_MISSING", str(_folder(built)), "an object for each source", apart, hint
+        )
     path, data = spec.root() / "lemmas.json", registry.encode(made)
     if not check:
         write_file(path, data)

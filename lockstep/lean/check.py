@@ -6,7 +6,7 @@ registry.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,27 @@ def registered() -> dict[str, Any]:
         raise LockstepError("FILE_UNREADABLE", str(path), hint=hint)
     found: dict[str, Any] = json.loads(path.read_bytes())
     return found
+
+
+def require_modules(modules: Iterable[str], registry: dict[str, Any]) -> None:
+    """Require modules to be exactly those of a registry.
+
+    Raises:
+        LockstepError: H3_PROOF_MISSING, with all that differ.
+    """
+    here, there = set(modules), set(registry["modules"])
+    lines = [
+        *(f"{name}: is not registered" for name in sorted(here - there)),
+        *(f"{name}: is registered, and no longer there" for name in sorted(there - here)),
+    ]
+    if lines:
+        raise LockstepError(
+            "H3_PROOF_MISSING",
+            "spec/lemmas.json#/modules",
+            "each module as it is registered",
+            "".join(f"\n{line}" for line in lines),
+            "If the change is meant, run `lockstep lean lemmas` and read what it changes.",
+        )
 
 
 def require_registered(theorems: list[dict[str, Any]], registry: dict[str, Any]) -> None:

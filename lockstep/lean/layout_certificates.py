@@ -25,6 +25,9 @@ SETS = ("seed-004", "engines")
 DECLARED = ("attention", "block", "kv_heads", "quantisation", "rank_axis", "ranks", "tensors")
 """The fields of a declaration that its digest is of."""
 
+ENDINGS = ("", "_same_map", "_every_geometry")
+"""What follows a layout's name in the names of its lemmas, in the order in which rows name them."""
+
 
 @dataclass(frozen=True)
 class Lemma:
@@ -68,16 +71,21 @@ def lemmas() -> tuple[Lemma, ...]:
     return tuple(found.values())
 
 
-def registered() -> dict[str, str]:
-    """Map each declaration's digest to the full name of its lemma, at each width of an element.
+def registered() -> dict[str, list[str]]:
+    """Map each declaration's digest to the full names of its lemmas, at each width of an element.
 
+    They are the layout's certificate, its agreement with the declaration at the slice, and the
+    declaration at every geometry ([HUNT-18]; `lockstep.lean.every_geometry` makes the last two).
     The map of a lossless layout counts slots, and its elements are one slot wide whatever their
-    dtype, so that one lemma stands for all.
+    dtype, so that the same lemmas stand for all.
     """
     dtypes = spec.load("hunt.json")["dtypes"]
     return dict(
         sorted(
-            (declaration_sha256(lemma.layout, dtype), f"{text.NAMESPACE}.{lemma.name}")
+            (
+                declaration_sha256(lemma.layout, dtype),
+                [f"{text.NAMESPACE}.{lemma.name}{ending}" for ending in ENDINGS],
+            )
             for lemma in lemmas()
             for dtype in dtypes
         )

@@ -106,25 +106,27 @@ def entries(environment: Environment) -> list[dict[str, Any]]:
     return found
 
 
-def registry(folder: Path, layouts: dict[str, str]) -> dict[str, Any]:
+def registry(folder: Path, layouts: dict[str, list[str]]) -> dict[str, Any]:
     """Make the registry from built modules.
 
     Args:
         folder: of .olean files.
-        layouts: which theorem covers a declared layout, by its declaration's digest.
+        layouts: which theorems cover a declared layout, by its declaration's digest.
 
     Raises:
         LockstepError: OLEAN_MALFORMED, FILE_UNREADABLE, AXIOM_NOT_ALLOWED; H3_PROOF_MISSING where
             a theorem that rows or layouts call for is not there.
     """
-    found = entries(load(folder))
+    environment = load(folder)
+    found = entries(environment)
     names = {entry["name"] for entry in found}
-    for name in (*ROWS, *sorted(layouts.values())):
+    for name in (*ROWS, *sorted(name for own in layouts.values() for name in own)):
         if name not in names:
             raise LockstepError("H3_PROOF_MISSING", name, "a registered theorem of this name")
     return {
         "version": VERSION,
         "allowed_axioms": list(ALLOWED_AXIOMS),
+        "modules": sorted(map(show, environment.modules)),
         "lemmas": found,
         "rows": list(ROWS),
         "layouts": dict(sorted(layouts.items())),

@@ -27,6 +27,27 @@ def allowed_axioms() -> list[str]:
     return list(spec.load("lemmas.json")["allowed_axioms"])
 
 
+def modules() -> list[dict[str, str]]:
+    """Give the registered modules as a certificate lists them, each of its made-up source."""
+    return [
+        {"name": name, "path": path, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+        for name, (path, text) in _sources().items()
+    ]
+
+
+def sources() -> dict[str, dict[str, str]]:
+    """Give the made-up sources as a scenario's folder of evidence holds them."""
+    return {path: {"text": text} for path, text in _sources().values()}
+
+
+def _sources() -> dict[str, tuple[str, str]]:
+    """Give path and text of each registered module; no kernel sees them."""
+    return {
+        name: ("/".join(name.split(".")) + ".lean", f"prelude\n/-! In the place of {name}. -/\n")
+        for name in spec.load("lemmas.json")["modules"]
+    }
+
+
 def fill(statement: dict[str, Any]) -> None:
     """Write what the registry decides into a hunt or a certificate of the lemmas."""
     predicate = statement.get("predicate", {})
@@ -52,8 +73,8 @@ def _fill_hunt(predicate: dict[str, Any]) -> None:
 
 def _row_lemmas(src: dict[str, Any], dst: dict[str, Any]) -> list[dict[str, str]]:
     data = spec.load("lemmas.json")
-    own = [data["layouts"].get(_declaration_sha256(layout)) for layout in (src, dst)]
-    names = dict.fromkeys([*data["rows"], *(name for name in own if name is not None)])
+    own = [data["layouts"].get(_declaration_sha256(layout), []) for layout in (src, dst)]
+    names = dict.fromkeys([*data["rows"], *own[0], *own[1]])
     digests = {lemma["name"]: lemma["statement_sha256"] for lemma in data["lemmas"]}
     return [{"name": name, "statement_sha256": digests[name]} for name in names]
 
@@ -70,7 +91,8 @@ def _fill_lean(counts: dict[str, Any], listed: list[dict[str, Any]]) -> None:
         "accepted": len(listed),
         "axiom_free": sum(not theorem["axioms"] for theorem in listed),
         "row_lemmas": len(data["rows"]),
-        "layout_lemmas": len(set(data["layouts"].values())),
+        "layout_lemmas": len({name for names in data["layouts"].values() for name in names}),
+        "modules": len(data["modules"]),
     }
     for name, count in made.items():
         if counts[name] == PLACEHOLDER:

@@ -89,6 +89,8 @@ _PLACEHOLDERS: dict[str, Callable[[str], Any]] = {
     "falsifications": lambda _: copy.deepcopy(_falsifications()),
     "theorems": lemmas.theorems,
     "allowed_axioms": lambda _: lemmas.allowed_axioms(),
+    "modules": lambda _: lemmas.modules(),
+    "lean_sources": lambda _: lemmas.sources(),
     "null": lambda _: None,
     "source": lambda name: (keys.cases_root() / "layouts" / f"{name}.toml").read_text("utf-8"),
     "sha256": lambda text: hashlib.sha256(text.encode("utf-8")).hexdigest(),

@@ -117,9 +117,25 @@ def changed(name: str, **fields: object) -> list[dict[str, Any]]:
     ],
 )
 def test_a_drift_is_told_by_name(theorems: list[dict[str, Any]], said: str) -> None:
-    registry = {"lemmas": THEOREMS}
+    registry = {"lemmas": THEOREMS, "modules": []}
     check.require_registered(THEOREMS, registry)
     with pytest.raises(LockstepError) as caught:
         check.require_registered(theorems, registry)
     assert caught.value.code == "LEMMA_STATEMENT_MISMATCH"
+    assert f"\n{said}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("modules", "said"),
+    [
+        (["A"], "B: is registered, and no longer there"),
+        (["A", "B", "Evil"], "Evil: is not registered"),
+    ],
+)
+def test_modules_are_those_of_the_registry(modules: list[str], said: str) -> None:
+    registry = {"modules": ["A", "B"]}
+    check.require_modules(["B", "A"], registry)
+    with pytest.raises(LockstepError) as caught:
+        check.require_modules(modules, registry)
+    assert caught.value.code == "H3_PROOF_MISSING"
     assert f"\n{said}" in str(caught.value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lockstep import cli
-from lockstep.lean import build, check, toolchain
+from lockstep.lean import build, check, lemmas, source_text, toolchain
 from lockstep.lean.object_records import Built
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     lean = toolchain.Toolchain("wheel", (), None, "4.35.0", "c" * 40, Path("library"), "d" * 64)
     done = check.Checked(lean, [Built("A", 1.0, "e" * 64)], 7, theorems)
     monkeypatch.setattr(check, "check", lambda **_: done)
-    monkeypatch.setattr(check, "registered", lambda: {"lemmas": [THEOREM]})
+    monkeypatch.setattr(check, "registered", lambda: {"modules": ["A"], "lemmas": [THEOREM]})
     return theorems
 
 
@@ -93,6 +93,32 @@ def test_check_names_theorem_axioms_and_digest(run: Any, checked: list[dict[str,
     assert lines[0] == f"A.b  propext  {'0' * 64}"
     assert lines[1].startswith("1 theorems as registered in spec/lemmas.json, 1 modules, 7 const")
     assert lines[2] == f"by Lean 4.35.0 at {'c' * 12} from wheel, library {'d' * 64}"
+
+
+def test_check_fails_on_another_module(
+    run: Any, checked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "registered", lambda: {"modules": ["A", "B"], "lemmas": [THEOREM]})
+    status, said, refused = run("check")
+    assert status == 3
+    assert "as registered" not in said
+    assert "lockstep: H3_PROOF_MISSING at spec/lemmas.json#/modules" in refused
+    assert "\nB: is registered, and no longer there" in refused
+
+
+@pytest.mark.parametrize("absent", ["Lockstep.Verdict", "Lockstep"])
+def test_a_registry_of_some_modules_is_not_written(
+    run: Any, monkeypatch: pytest.MonkeyPatch, absent: str
+) -> None:
+    """Objects that were built one by one may lack a module, and hold one that has no source."""
+    built = sorted({*source_text.modules(build.source_folder()), "Lockstep.Stale"} - {absent})
+    monkeypatch.setattr(lemmas, "registry", lambda *_: {"modules": built})
+    status, _, refused = run("lemmas", "--check")
+    assert status == 3
+    assert refused.startswith("lockstep: H3_PROOF_MISSING at ")
+    assert "an object for each source" in refused
+    assert absent in refused
+    assert "Lockstep.Stale" in refused
 
 
 def test_check_fails_on_a_drift(run: Any, checked: list[dict[str, Any]]) -> None:

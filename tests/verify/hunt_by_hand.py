@@ -211,18 +211,17 @@ ABSENT = {
 }
 
 
-def own_lemma(layout: Json) -> str | None:
-    """Look up the lemma of a declaration [HUNT-18]."""
+def own_lemmas(layout: Json) -> list[str]:
+    """Look up the lemmas of a declaration [HUNT-18]."""
     key = hashlib.sha256(lcj({name: layout[name] for name in DECLARED})).hexdigest()
-    found: str | None = LEMMAS["layouts"].get(key)
-    return found
+    return list(LEMMAS["layouts"].get(key, []))
 
 
 def lemmas(src: Json, dst: Json) -> list[Json]:
     """List the lemmas of a row with a proof [HUNT-18]."""
-    names = LEMMAS["rows"] + [name for name in (own_lemma(src), own_lemma(dst)) if name]
-    if own_lemma(src) and own_lemma(src) == own_lemma(dst):
-        names.pop()
+    names = LEMMAS["rows"] + own_lemmas(src)
+    if own_lemmas(src) != own_lemmas(dst):
+        names += own_lemmas(dst)
     digests = {lemma["name"]: lemma["statement_sha256"] for lemma in LEMMAS["lemmas"]}
     return [{"name": name, "statement_sha256": digests[name]} for name in names]
 
@@ -305,7 +304,7 @@ def statement(
     distinct = {repr(image): image[0] for image in images.values()}
     verdicts = [row["verdict"] for row in table]
     outcomes = {}
-    if not all(own_lemma(named[name]) for name in lossless):
+    if not all(own_lemmas(named[name]) for name in lossless):
         outcomes["lossless_layouts_have_lemmas"] = "not_made"
     if any(layout["citation"]["commit"] is None for layout in layouts):
         outcomes["layouts_carry_pinned_citations"] = "not_made"

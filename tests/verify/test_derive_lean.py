@@ -19,7 +19,8 @@ H3 = "H3_PROOF_MISSING"
 H9 = "H9_GUARD_FAILED_OPEN"
 H10 = "H10_COUNTS_DO_NOT_RECOMPUTE"
 MISMATCH = "LEMMA_STATEMENT_MISMATCH"
-SOURCES = {"Example.lean": b"prelude\n", "Example/Second.lean": b"prelude\nimport Example\n"}
+MODULES = spec.load("lemmas.json")["modules"]
+SOURCES = {name.replace(".", "/") + ".lean": f"-- {name}\n".encode() for name in MODULES}
 
 
 def sha256(data):
@@ -42,12 +43,8 @@ def statement():
         "allowed_axioms": list(data["allowed_axioms"]),
         "theorems": theorems,
         "modules": [
-            {"name": "Example", "path": "Example.lean", "sha256": sources["Example.lean"]},
-            {
-                "name": "Example.Second",
-                "path": "Example/Second.lean",
-                "sha256": sources["Example/Second.lean"],
-            },
+            {"name": name, "path": path, "sha256": digest}
+            for name, (path, digest) in zip(MODULES, sources.items(), strict=True)
         ],
         "observations": {
             "kernel_accepted": True,
@@ -59,8 +56,8 @@ def statement():
             "accepted": len(theorems),
             "axiom_free": len([one for one in theorems if not one["axioms"]]),
             "row_lemmas": len(data["rows"]),
-            "layout_lemmas": len(set(data["layouts"].values())),
-            "modules": 2,
+            "layout_lemmas": len({name for names in data["layouts"].values() for name in names}),
+            "modules": len(MODULES),
         },
         "export": None,
     }  # fmt: skip
@@ -77,7 +74,7 @@ def statement():
 def folder(tmp_path):
     for path, text in SOURCES.items():
         place = tmp_path / path
-        place.parent.mkdir(exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text)
     return tmp_path
 
@@ -133,8 +130,8 @@ ORDER = [
     (f"{P}/theorems/0/axioms", ["propext", "sorryAx"], AXIOM, f"{P}/theorems/0/axioms/1"),
     (f"{P}/theorems/0/axioms", ["propext"], AXIOM, None),
     (f"{P}/theorems/1/statement_sha256", ZERO, MISMATCH, None),
-    (f"{P}/modules/1/name", "Example", "BAD_VALUE", None),
-    (f"{P}/modules/1/path", "Second.lean", "BAD_VALUE", None),
+    (f"{P}/modules/1/name", "Lockstep", H3, None),
+    (f"{P}/modules/0/path", "Other.lean", "BAD_VALUE", None),
     (f"{P}/observations/kernel_accepted", False, H9, None),
     (f"{P}/observations/gates_passed", False, H9, None),
     (f"{P}/observations/official_toolchain_agrees", False, H9, None),
@@ -170,6 +167,33 @@ def test_theorems_that_end_early_or_go_on(statement):
     assert refusal(statement) == (H3, f"{P}/theorems/{number}/name")
 
 
+def bind(statement, modules):
+    """Put modules into a statement, everything else that depends on them agreeing."""
+    statement["predicate"]["modules"] = modules
+    statement["predicate"]["counts"]["modules"] = len(modules)
+    bound = {module["path"]: module["sha256"] for module in modules}
+    statement["subject"][1]["digest"]["sha256"] = sha256(lcj.encode(bound))
+    return statement
+
+
+def test_modules_are_all_that_are_registered_and_no_other(statement):
+    whole = statement["predicate"]["modules"]
+    evil = {"name": "Evil", "path": "Evil.lean", "sha256": sha256(b"prelude\n")}
+    last = len(whole)
+    for modules, at in (
+        ([evil], f"{P}/modules/0/name"),
+        (whole[:1], f"{P}/modules"),
+        (whole[:-1], f"{P}/modules"),
+        (whole[1:], f"{P}/modules/0/name"),
+        ([*whole[:5], *whole[6:]], f"{P}/modules/5/name"),
+        ([*whole, {**evil, "name": "Zvil", "path": "Zvil.lean"}], f"{P}/modules/{last}/name"),
+        ([evil, *whole], f"{P}/modules/0/name"),
+        ([whole[1], whole[0], *whole[2:]], f"{P}/modules/0/name"),
+    ):
+        assert refusal(bind(copy.deepcopy(statement), modules)) == (H3, at)
+    assert judge(bind(statement, whole)).verdict == "ACCEPTED"
+
+
 @pytest.mark.parametrize(
     ("seen", "verdict"),
     [
@@ -190,12 +214,12 @@ def test_what_was_not_seen_lowers_the_verdict(statement, seen, verdict):
 
 
 def test_sources_are_compared(statement, folder):
-    (folder / "Example.lean").write_bytes(b"prelude\naxiom lie : False\n")
+    (folder / "Lockstep.lean").write_bytes(b"prelude\naxiom lie : False\n")
     place = f"{P}/modules/0"
     assert refusal(statement, evidence=folder) == ("EVIDENCE_DIGEST_MISMATCH", f"{place}/sha256")
-    (folder / "Example.lean").unlink()
+    (folder / "Lockstep.lean").unlink()
     assert refusal(statement, evidence=folder) == ("EVIDENCE_MISSING", f"{place}/path")
-    (folder / "Example.lean").write_bytes(b" " * ((4 << 20) + 1))
+    (folder / "Lockstep.lean").write_bytes(b" " * ((4 << 20) + 1))
     assert refusal(statement, evidence=folder) == ("LIMIT_SIZE", f"{place}/path")
 
 
@@ -253,7 +277,14 @@ def test_the_registry_is_whole():
     data = spec.load("lemmas.json")
     names = [lemma["name"] for lemma in data["lemmas"]]
     assert names == sorted(set(names))
-    assert {*data["rows"], *data["layouts"].values()} <= set(names)
+    own = list(data["layouts"].values())
+    assert {*data["rows"], *(name for lemmas in own for name in lemmas)} <= set(names)
+    assert all(len(set(lemmas)) == len(lemmas) == 3 for lemmas in own)
+    assert data["modules"] == sorted(set(data["modules"]))
+    assert (
+        len(data["modules"])
+        <= spec.load("schemas/lean.schema.json")["properties"]["modules"]["maxItems"]
+    )
     assert len(set(data["rows"])) == len(data["rows"]) > 0
     for lemma in data["lemmas"]:
         assert set(lemma["axioms"]) <= set(data["allowed_axioms"])

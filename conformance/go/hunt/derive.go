@@ -17,8 +17,8 @@ type declared struct {
 	realised *layout.Realised
 	image    string
 	lossless bool
-	// lemma is that of the declaration, empty where none is registered.
-	lemma string
+	// lemmas are those of the declaration, none where none is registered.
+	lemmas []string
 }
 
 // derivation is the state of a derivation. Its methods are the steps of hunt.md's order of
@@ -121,7 +121,7 @@ func (d *derivation) checkLayouts() *refusal.Refusal {
 		if err := d.checkDerived(found, entry.Object("derived"), pointer+"/derived"); err != nil {
 			return err
 		}
-		found.lemma = d.kind.lemmas.OfLayout(found.DeclarationSha256())
+		found.lemmas = d.kind.lemmas.OfLayout(found.DeclarationSha256())
 		d.layouts = append(d.layouts, found)
 		d.byName[found.Name] = found
 	}

@@ -11,8 +11,10 @@ import (
 func (d *derivation) lemmasOf(r *row) []string {
 	names := slices.Clone(d.kind.lemmas.Rows)
 	for _, side := range []*declared{r.src, r.dst} {
-		if side.lemma != "" && !slices.Contains(names, side.lemma) {
-			names = append(names, side.lemma)
+		for _, lemma := range side.lemmas {
+			if !slices.Contains(names, lemma) {
+				names = append(names, lemma)
+			}
 		}
 	}
 	return names
@@ -41,9 +43,9 @@ func (d *derivation) checkLemmas(r *row, stated []*lcj.Object, pointer string) *
 	return nil
 }
 
-// losslessHaveLemmas says whether each lossless layout's declaration has a lemma ([HUNT-13]).
+// losslessHaveLemmas says whether each lossless layout's declaration has lemmas ([HUNT-13]).
 func (d *derivation) losslessHaveLemmas() bool {
 	return !slices.ContainsFunc(d.layouts, func(found *declared) bool {
-		return found.lossless && found.lemma == ""
+		return found.lossless && len(found.lemmas) == 0
 	})
 }

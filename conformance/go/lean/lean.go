@@ -53,7 +53,7 @@ func (k *Kind) Derive(stated *statement.Statement, evidence kind.Evidence, _ boo
 	if err := k.checkTheorems(predicate); err != nil {
 		return nil, err
 	}
-	if err := checkModules(predicate.Objects("modules")); err != nil {
+	if err := k.checkModules(predicate.Objects("modules")); err != nil {
 		return nil, err
 	}
 	verdict, err := fold(predicate.Object("observations"))
@@ -86,24 +86,37 @@ func (k *Kind) checkTheorems(predicate *lcj.Object) *refusal.Refusal {
 	if !slices.Equal(predicate.Texts("allowed_axioms"), k.registry.AllowedAxioms) {
 		return refusal.New(axiomRefused, "/predicate/allowed_axioms")
 	}
-	const pointer, missing = "/predicate/theorems", "H3_PROOF_MISSING"
-	stated := predicate.Objects("theorems")
-	for i, theorem := range stated {
-		at := refusal.Index(pointer, i) + "/name"
-		if i >= len(k.registry.Lemmas) {
-			return refusal.Expecting(missing, at, "no further theorem", theorem.Text("name"))
-		}
-		if wanted := k.registry.Lemmas[i].Name; theorem.Text("name") != wanted {
-			return refusal.Expecting(missing, at, wanted, theorem.Text("name"))
-		}
+	const pointer = "/predicate/theorems"
+	names := make([]string, 0, len(k.registry.Lemmas))
+	for _, lemma := range k.registry.Lemmas {
+		names = append(names, lemma.Name)
 	}
-	if len(stated) < len(k.registry.Lemmas) {
-		return refusal.Expecting(missing, pointer, k.registry.Lemmas[len(stated)].Name, "none")
+	stated := predicate.Objects("theorems")
+	if err := checkNames(pointer, stated, names); err != nil {
+		return err
 	}
 	for i, theorem := range stated {
 		if err := k.checkTheorem(theorem, k.registry.Lemmas[i], refusal.Index(pointer, i)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkNames refuses the first entry without the registered name of its place, and a gap at the end.
+func checkNames(pointer string, stated []*lcj.Object, registered []string) *refusal.Refusal {
+	const missing = "H3_PROOF_MISSING"
+	for i, entry := range stated {
+		wanted := "no further one"
+		if i < len(registered) {
+			wanted = registered[i]
+		}
+		if entry.Text("name") != wanted {
+			return refusal.Expecting(missing, refusal.Index(pointer, i)+"/name", wanted, entry.Text("name"))
+		}
+	}
+	if len(stated) < len(registered) {
+		return refusal.Expecting(missing, pointer, registered[len(stated)], "no further one")
 	}
 	return nil
 }
@@ -127,19 +140,16 @@ func (k *Kind) checkTheorem(stated *lcj.Object, registered lemmas.Lemma, pointer
 }
 
 // checkModules is step 4.
-func checkModules(modules []*lcj.Object) *refusal.Refusal {
-	before := ""
+func (k *Kind) checkModules(modules []*lcj.Object) *refusal.Refusal {
+	const pointer = "/predicate/modules"
+	if err := checkNames(pointer, modules, k.registry.Modules); err != nil {
+		return err
+	}
 	for i, module := range modules {
-		pointer := refusal.Index("/predicate/modules", i)
-		name := module.Text("name")
-		if name <= before {
-			return refusal.New("BAD_VALUE", pointer+"/name")
-		}
-		path := strings.ReplaceAll(name, ".", "/") + ".lean"
+		path := strings.ReplaceAll(module.Text("name"), ".", "/") + ".lean"
 		if module.Text("path") != path {
-			return refusal.Expecting("BAD_VALUE", pointer+"/path", path, module.Text("path"))
+			return refusal.Expecting("BAD_VALUE", refusal.Index(pointer, i)+"/path", path, module.Text("path"))
 		}
-		before = name
 	}
 	return nil
 }

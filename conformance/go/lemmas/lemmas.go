@@ -16,6 +16,8 @@ type Lemma struct {
 type Registry struct {
 	Lemmas        []Lemma
 	AllowedAxioms []string
+	// Modules are the names of the sources that prove them.
+	Modules []string
 	// Rows are the names of the lemmas that each row of a hunt rests on.
 	Rows []string
 
@@ -30,7 +32,7 @@ func Read(spec *specification.Specification) (*Registry, error) {
 		return nil, err
 	}
 	registry := &Registry{
-		AllowedAxioms: data.Texts("allowed_axioms"), Rows: data.Texts("rows"),
+		AllowedAxioms: data.Texts("allowed_axioms"), Modules: data.Texts("modules"), Rows: data.Texts("rows"),
 		statements: map[string]string{}, layouts: data.Object("layouts"),
 	}
 	for _, entry := range data.Objects("lemmas") {
@@ -50,17 +52,21 @@ func (r *Registry) Statement(name string) string {
 	return digest
 }
 
-// OfLayout is the lemma of a declaration by its digest, or empty.
-func (r *Registry) OfLayout(digest string) string {
-	name, _ := r.layouts.Member(digest).(string)
-	return name
+// OfLayout gives the lemmas of a declaration by its digest, none where it is not registered.
+func (r *Registry) OfLayout(digest string) []string {
+	if r.layouts.Member(digest) == nil {
+		return nil
+	}
+	return r.layouts.Texts(digest)
 }
 
 // LayoutLemmas is how many lemmas speak of a declaration; it may have several digests.
 func (r *Registry) LayoutLemmas() int {
 	distinct := map[string]bool{}
 	for _, digest := range r.layouts.Names() {
-		distinct[r.layouts.Text(digest)] = true
+		for _, name := range r.layouts.Texts(digest) {
+			distinct[name] = true
+		}
 	}
 	return len(distinct)
 }

@@ -22,24 +22,24 @@ def statements() -> dict[str, str]:
     return {lemma["name"]: lemma["statement_sha256"] for lemma in lemmas}
 
 
-def lemma_of(layout: Layout) -> str | None:
-    """Name the lemma of a layout's declaration, or None where none is registered."""
+def lemmas_of(layout: Layout) -> list[str]:
+    """Name the lemmas of a layout's declaration, in their order; none where none is registered."""
     declared = {field: layout.declared[field] for field in _DECLARATION}
     key = hashlib.sha256(lcj.encode(declared)).hexdigest()
-    name: str | None = spec.load("lemmas.json")["layouts"].get(key)
-    return name
+    names: list[str] = spec.load("lemmas.json")["layouts"].get(key, [])
+    return names
 
 
 class Lemmas:
     """The lemmas of a hunt's layouts, looked up once for all rows.
 
     Attributes:
-        of: the lemma of each layout's declaration, by the layout's name.
+        of: the lemmas of each layout's declaration, by the layout's name.
         named: every lemma that a checked row names.
     """
 
     def __init__(self, layouts: list[Layout]) -> None:
-        self.of = {layout.name: lemma_of(layout) for layout in layouts}
+        self.of = {layout.name: lemmas_of(layout) for layout in layouts}
         self.named: set[str] = set()
         self._general: list[str] = spec.load("lemmas.json")["rows"]
 
@@ -49,8 +49,9 @@ class Lemmas:
         Raises:
             Refusal: H3, LEMMA_STATEMENT_MISMATCH.
         """
-        own = (self.of[pair.src.name], self.of[pair.dst.name])
-        names = [*self._general, *dict.fromkeys(name for name in own if name is not None)]
+        # Two names of one declaration have the same lemmas, which stand once.
+        own = dict.fromkeys([*self.of[pair.src.name], *self.of[pair.dst.name]])
+        names = [*self._general, *own]
         stated = proof["lemmas"]
         held = [lemma["name"] for lemma in stated]
         if held != names:

@@ -105,7 +105,7 @@ class Findings:
             ),
             "lossless_layouts_have_lemmas": (
                 "not_made"
-                if any(self.lemmas.of[layout.name] is None for layout in self.lossless)
+                if not all(self.lemmas.of[layout.name] for layout in self.lossless)
                 else "passed"
             ),
             "lossless_images_are_distinct": (

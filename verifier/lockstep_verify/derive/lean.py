@@ -47,18 +47,23 @@ def _require(code: str, pointer: str, expected: object, got: object) -> None:
         raise Refusal(code, pointer, expected, got)
 
 
+def _check_names(at: str, stated: list[str], registered: list[str]) -> None:
+    """Refuse the first name that is not the registered one of its place, or a gap at the end."""
+    for i, name in enumerate(stated):
+        expected = registered[i] if i < len(registered) else "no further one"
+        _require("H3_PROOF_MISSING", f"{at}/{i}/name", expected, name)
+    if len(stated) < len(registered):
+        raise Refusal("H3_PROOF_MISSING", at, registered[len(stated)], "no further one")
+
+
 def _check_theorems(predicate: dict[str, Any]) -> None:
     """Compare theorems and allow-list with the registry (LEAN-6; steps 1 to 3)."""
     data = spec.load("lemmas.json")
     allowed, registered = data["allowed_axioms"], data["lemmas"]
     _require(_AXIOM, "/predicate/allowed_axioms", allowed, predicate["allowed_axioms"])
     stated = predicate["theorems"]
-    names = [lemma["name"] for lemma in registered]
-    for i, theorem in enumerate(stated):
-        expected = names[i] if i < len(names) else "no further theorem"
-        _require("H3_PROOF_MISSING", f"{_THEOREMS}/{i}/name", expected, theorem["name"])
-    if len(stated) < len(names):
-        raise Refusal("H3_PROOF_MISSING", _THEOREMS, names[len(stated)], "no further theorem")
+    _check_names(_THEOREMS, [theorem["name"] for theorem in stated],
+                 [lemma["name"] for lemma in registered])  # fmt: skip
     for i, (theorem, lemma) in enumerate(zip(stated, registered, strict=True)):
         at = f"{_THEOREMS}/{i}"
         digest = lemma["statement_sha256"]
@@ -70,15 +75,12 @@ def _check_theorems(predicate: dict[str, Any]) -> None:
 
 
 def _check_modules(modules: list[dict[str, str]]) -> None:
-    """Check that each module has its place and its path (LEAN-7; step 4)."""
-    before = ""
+    """Compare the modules with the registry, and each path with its name (LEAN-7; step 4)."""
+    _check_names(_MODULES, [module["name"] for module in modules],
+                 spec.load("lemmas.json")["modules"])  # fmt: skip
     for i, module in enumerate(modules):
-        name = module["name"]
-        if name <= before:
-            raise Refusal("BAD_VALUE", f"{_MODULES}/{i}/name", f"above {before}", name)
-        path = name.replace(".", "/") + ".lean"
+        path = module["name"].replace(".", "/") + ".lean"
         _require("BAD_VALUE", f"{_MODULES}/{i}/path", path, module["path"])
-        before = name
 
 
 def fold(observations: dict[str, bool | None]) -> str:
@@ -103,7 +105,7 @@ def _counts(predicate: dict[str, Any]) -> dict[str, int]:
         "accepted": len(theorems) if predicate["observations"]["kernel_accepted"] else 0,
         "axiom_free": sum(not theorem["axioms"] for theorem in theorems),
         "row_lemmas": len(data["rows"]),
-        "layout_lemmas": len(set(data["layouts"].values())),
+        "layout_lemmas": len({name for names in data["layouts"].values() for name in names}),
         "modules": len(predicate["modules"]),
     }
 
@@ -184,7 +186,7 @@ def _lines(predicate: dict[str, Any], counts: dict[str, int], compared: bool) ->
         f"kernel: Lean {kernel['version']} ({kernel['builder']}), commit {kernel['commit']}, "
         f"library sha256 {kernel['library_sha256']} (attested)",
         *(f"{name}: {words[seen[name]]} (attested)" for name in OBSERVATIONS),
-        f"modules: {counts['modules']}, bound by digest",
+        f"modules: {counts['modules']}, all that are registered, each bound by digest",
         "export: statement digests and axioms derived from it and equal"
         if compared
         else "export: not compared (none at hand)",
