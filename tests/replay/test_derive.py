@@ -268,3 +268,14 @@ def test_what_a_stranger_may_ask_for_is_bounded(
 
 def test_a_run_is_folded_the_same_way_twice(seen: ReplaySeen, whole: dict[str, Any]) -> None:
     assert stated(seen) == whole
+
+
+def test_an_output_that_is_left_out(statement: dict[str, Any]) -> None:
+    statement["predicate"]["outputs"].pop()
+    assert refusal(statement) == ("BAD_VALUE", f"{P}/outputs")
+
+
+@pytest.mark.parametrize("name", ["model", "workload", "schedule"])
+def test_a_subject_that_is_left_out(name: str, statement: dict[str, Any]) -> None:
+    statement["subject"] = [entry for entry in statement["subject"] if entry["name"] != name]
+    assert refusal(statement) == ("SUBJECT_MISMATCH", "/subject")
