@@ -1,12 +1,13 @@
 """Falsifications of what a certificate of the lemmas says; the mutant is signed by a trusted key.
 
-The certificate that is mutated repeats the registered theorems over a made-up source: no kernel
-ran for it, and it is thrown away. What refuses its mutants is what would refuse those of a real
-one.
+The certificate that is mutated repeats the registered theorems and modules, with made-up sources:
+no kernel ran for it, and it is thrown away. What refuses its mutants is what would refuse those of
+a real one.
 """
 
 from typing import Any
 
+from lockstep import spec
 from lockstep.certificate.statement import lean_subjects, statement
 from lockstep.claims.lean import predicate, registered
 from lockstep.falsify.content import Mutation, Statement
@@ -23,7 +24,7 @@ def draft(issued_at: str) -> Statement:
         kernel=_KERNEL,
         host="none",
         theorems=registered(),
-        modules={"Nobody": _ZERO},
+        modules=dict.fromkeys(spec.load("lemmas.json")["modules"], _ZERO),
         kernel_accepted=None,
         gates_passed=None,
         official_toolchain_agrees=None,
