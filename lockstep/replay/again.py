@@ -12,7 +12,7 @@ from typing import Any
 from lockstep import portable_schema, spec
 from lockstep.engine.environment import binding_of, not_comparable, plain
 from lockstep.engine.execute import execute
-from lockstep.engine.opening import open_stated
+from lockstep.engine.opening import Opened, open_stated
 from lockstep.engine.record import parse_trajectory
 from lockstep.engine.run import Run
 from lockstep.engine.trajectory import Trajectory, first_difference
@@ -80,7 +80,7 @@ def replay(predicate: Mapping[str, Any], folder: Path | None = None) -> Again:
         folder: where the model lies; None for one that has a recipe.
 
     Raises:
-        LockstepError: as `open_stated`; what `execute` refuses.
+        LockstepError: as `open_stated` and `require_model`; what `execute` refuses.
     """
     resolved = {entry["name"]: entry["value"] for entry in predicate["environment"]["resolved"]}
     opened = open_stated(
@@ -89,6 +89,7 @@ def replay(predicate: Mapping[str, Any], folder: Path | None = None) -> Again:
         resolved["dtype"],
         folder,
     )
+    require_model(predicate["model"], opened)
     stated = _trajectory(predicate)
     steps = len(stated.steps)
     here = {name: plain(value) for name, value in opened.model.backend.binding().items()}
@@ -103,6 +104,19 @@ def replay(predicate: Mapping[str, Any], folder: Path | None = None) -> Again:
         return _outputs(predicate, run, steps)
     expected, got = (_part(side, *difference) for side in (stated, run.trajectory))
     return Again("differs", steps, difference.step, difference.part, expected, got)
+
+
+def require_model(stated: Mapping[str, Any], opened: Opened) -> None:
+    """Compare what a certificate says of its model with the model that was opened [RPL-1].
+
+    Raises:
+        LockstepError: SUBJECT_MISMATCH, at the first member that differs.
+    """
+    stop_tokens = sorted(opened.model.config.eos_token_ids)
+    for name, got in {**opened.statement(), "stop_tokens": stop_tokens}.items():
+        # A model that is read from a folder has no recipe, whatever it was made by.
+        if name != "recipe" and stated[name] != got:
+            raise LockstepError("SUBJECT_MISMATCH", f"/predicate/model/{name}", stated[name], got)
 
 
 def _trajectory(predicate: Mapping[str, Any]) -> Trajectory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -181,3 +182,35 @@ def test_the_verifier_says_what_it_could_not_repeat(
     assert "no recipe" in replay_execution.execute_again(statement)[2]
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert "not installed" in replay_execution.execute_again(statement)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("vocab_size", 257), ("stop_tokens", [0, 255]), ("stored_dtype", "bfloat16")],
+)
+def test_what_is_said_of_the_model_is_compared(
+    statement: dict[str, Any], name: str, value: object
+) -> None:
+    statement["predicate"]["model"][name] = value
+    with pytest.raises(LockstepError) as caught:
+        replay(statement["predicate"])
+    assert caught.value.code == "SUBJECT_MISMATCH"
+    assert caught.value.pointer == f"/predicate/model/{name}"
+
+
+def recipe_of_another_model(predicate: dict[str, Any]) -> None:
+    predicate["model"]["recipe"]["seed"] = 99
+
+
+def probability_out_of_range(predicate: dict[str, Any]) -> None:
+    predicate["workload"]["requests"][0]["sampling"]["top_p"] = "0"
+
+
+@pytest.mark.parametrize("edit", [recipe_of_another_model, probability_out_of_range])
+def test_what_the_engine_refuses_is_refused(
+    statement: dict[str, Any], edit: Callable[[dict[str, Any]], None]
+) -> None:
+    edit(statement["predicate"])
+    with pytest.raises(Refusal) as caught:
+        replay_execution.execute_again(statement)
+    assert (caught.value.code, caught.value.pointer) == ("REPLAY_DIFFERS", "/predicate")

@@ -15,6 +15,7 @@ from lockstep_verify import lcj, limits
 from lockstep_verify.errors import Refusal
 
 _START = "import sys; from lockstep.cli import main; sys.exit(main())"
+_REFUSED = 3  # the exit status of a command that refuses what it was given
 _PARTS = ("emitted", "logits", "work", "ledger", "prefixes")
 
 
@@ -25,7 +26,7 @@ def execute_again(statement: dict[str, Any]) -> tuple[int, int, str]:
         1 where it agrees, else 0; 0 where it is not comparable here, else 1; a line for people.
 
     Raises:
-        Refusal: REPLAY_DIFFERS, at what differs first.
+        Refusal: REPLAY_DIFFERS, at what differs first, or where the engine refuses to execute.
     """
     if importlib.util.find_spec("lockstep") is None:
         return 0, 1, "execution: not repeated here, the engine is not installed"
@@ -39,6 +40,8 @@ def execute_again(statement: dict[str, Any]) -> tuple[int, int, str]:
         return 0, 0, f"execution: NOT_COMPARABLE here, {answer['reason']}"
     if outcome == "differs":
         raise Refusal("REPLAY_DIFFERS", _place(answer), answer["expected"], answer["got"])
+    if outcome == "refused":
+        raise Refusal("REPLAY_DIFFERS", "/predicate", "an execution", answer["reason"])
     return 0, 1, f"execution: not repeated here, {answer.get('reason', 'no answer')}"
 
 
@@ -60,7 +63,8 @@ def _ask(statement: dict[str, Any]) -> dict[str, Any]:
         answer = json.loads(done.stdout)
     except ValueError:
         said = done.stderr.decode("utf-8", "replace").strip()
-        return {"reason": said[:200] or f"exit status {done.returncode}"}
+        reason = said[:200] or f"exit status {done.returncode}"
+        return {"outcome": "refused" if done.returncode == _REFUSED else "", "reason": reason}
     return answer if isinstance(answer, dict) else {"reason": "an answer of another form"}
 
 
