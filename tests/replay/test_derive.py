@@ -109,7 +109,7 @@ EDITS: list[tuple[str, object, str, str]] = [
     *(
         (
             f"{P}/trajectory/steps/3/{part}", ZERO, "TRAJECTORY_NOT_DERIVED",
-            f"{P}/trajectory/steps/3/{'chain' if part == 'logits' else part}",
+            f"{P}/trajectory/steps/3/{part}",
         )
         for part in ("emitted", "logits", "work", "ledger", "prefixes", "chain")
     ),
@@ -279,3 +279,30 @@ def test_an_output_that_is_left_out(statement: dict[str, Any]) -> None:
 def test_a_subject_that_is_left_out(name: str, statement: dict[str, Any]) -> None:
     statement["subject"] = [entry for entry in statement["subject"] if entry["name"] != name]
     assert refusal(statement) == ("SUBJECT_MISMATCH", "/subject")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("temperature", "100.1"), ("top_p", "0"), ("top_p", "1.5"), ("min_p", "2")],
+)
+def test_sampling_parameters_out_of_range(statement: dict[str, Any], name: str, value: str) -> None:
+    statement["predicate"]["workload"]["requests"][1]["sampling"][name] = value
+    at = f"{P}/workload/requests/1/sampling/{name}"
+    assert refusal(bound(statement)) == ("BAD_VALUE", at)
+
+
+def test_logits_of_a_step_that_emits_nothing(statement: dict[str, Any]) -> None:
+    steps = statement["predicate"]["trajectory"]["steps"]
+    emits = [any(e["event"] == "decode" for e in log) for log in statement["predicate"]["events"]]
+    silent = emits.index(False)
+    steps[silent]["logits"] = ZERO
+    assert refusal(statement) == ("TRAJECTORY_NOT_DERIVED", f"{P}/trajectory/steps/{silent}/logits")
+
+
+def test_logits_of_a_step_that_emits_are_chained(statement: dict[str, Any]) -> None:
+    steps = statement["predicate"]["trajectory"]["steps"]
+    emits = [any(e["event"] == "decode" for e in log) for log in statement["predicate"]["events"]]
+    speaking = emits.index(True)
+    steps[speaking]["logits"] = ZERO
+    at = f"{P}/trajectory/steps/{speaking}/chain"
+    assert refusal(statement) == ("TRAJECTORY_NOT_DERIVED", at)

@@ -103,7 +103,7 @@ SOLVE_SECONDS = 1800
 """One solver's run over all queries of a certificate, which takes a minute where it is not busy."""
 
 REPLAY_BLOCKS = 1 << 22
-"""Blocks of a pool times steps of a schedule: each step's ledger lists every block."""
+"""Blocks of a pool times steps and actions of a schedule, each of which may read every block."""
 
 REPLAY_ROWS = 1 << 20
 """Rows of all batches of a replayed schedule; each costs a microsecond or two."""

@@ -5,6 +5,7 @@ made here anew. The order of the checks is the normative one.
 """
 
 import hashlib
+from decimal import Decimal
 from typing import Any
 
 from lockstep_verify import lcj, limits, spec
@@ -17,6 +18,8 @@ from lockstep_verify.errors import Refusal
 _AT = "/predicate"
 _TRAJECTORY = "TRAJECTORY_NOT_DERIVED"
 _PARTS = ("emitted", "logits", "work", "ledger", "prefixes")
+_MOST = {"temperature": 100, "top_p": 1, "min_p": 1}
+"""The most that sampling parameters may be; none is below 0, and top_p is above [SCHED-7]."""
 
 
 def derive(statement: dict[str, Any], options: Options) -> Derivation:
@@ -71,10 +74,11 @@ def _check_model(predicate: dict[str, Any]) -> Environment:
 def _check_workload(predicate: dict[str, Any]) -> list[int]:
     """Judge the workload, and give the order of submission (step 2)."""
     requests, pool = predicate["workload"]["requests"], predicate["schedule"]["pool"]
-    steps = len(predicate["schedule"]["steps"])
-    if pool["blocks"] * steps > limits.REPLAY_BLOCKS:
-        expected = f"at most {limits.REPLAY_BLOCKS} blocks times steps"
-        raise Refusal("LIMIT_SIZE", f"{_AT}/schedule", expected, pool["blocks"] * steps)
+    # Each step reads the whole pool, and so may each action.
+    readings = sum(1 + len(actions) for actions in predicate["schedule"]["steps"])
+    if pool["blocks"] * readings > limits.REPLAY_BLOCKS:
+        expected = f"at most {limits.REPLAY_BLOCKS} blocks times steps and actions"
+        raise Refusal("LIMIT_SIZE", f"{_AT}/schedule", expected, pool["blocks"] * readings)
     ids: set[str] = set()
     for i, request in enumerate(requests):
         at = f"{_AT}/workload/requests/{i}"
@@ -84,6 +88,10 @@ def _check_workload(predicate: dict[str, Any]) -> list[int]:
         for j, token in enumerate(request["prompt"]):
             if token >= predicate["model"]["vocab_size"]:
                 raise Refusal("TOKEN_OUT_OF_RANGE", f"{at}/prompt/{j}", "a token", token)
+        for name, most in _MOST.items():
+            value = request["sampling"][name]
+            if Decimal(value) > most or (name == "top_p" and Decimal(value) == 0):
+                raise Refusal("BAD_VALUE", f"{at}/sampling/{name}", f"at most {most}", value)
     order = sorted(range(len(requests)), key=lambda i: requests[i]["arrival"])
     for i in order:
         known = len(requests[i]["prompt"]) + requests[i]["max_new"]
@@ -207,6 +215,8 @@ class _Run:
             "ledger": framed("lockstep/ledger/1", state),
             "prefixes": framed("lockstep/prefixes/1", index),
         }
+        if not told:
+            parts["logits"] = framed("lockstep/logits/1", b"")
         for name, digest in parts.items():
             _require(_TRAJECTORY, f"{at}/{name}", digest.hex(), stated[name])
         parts["logits"] = bytes.fromhex(stated["logits"])
