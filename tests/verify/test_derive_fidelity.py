@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from copy import deepcopy
@@ -106,6 +107,16 @@ def test_the_reference_is_binary64_and_does_not_judge_itself(statement: dict[str
     assert refusal(other) == ("BAD_VALUE", f"{P}/reference")
     statement["predicate"]["environment"] = statement["predicate"]["reference"]
     assert refusal(statement) == ("BAD_VALUE", f"{P}/environment")
+
+
+def test_the_reference_computes_in_binary64(statement: dict[str, Any]) -> None:
+    reference = statement["predicate"]["reference"]
+    for entry in (*reference["requested"], *reference["resolved"]):
+        if entry["name"] == "dtype":
+            entry["value"] = "float32"
+    binding = {e["name"]: e["value"] for e in reference["resolved"] if e["binds"]}
+    reference["binding_sha256"] = hashlib.sha256(lcj.encode(binding)).hexdigest()
+    assert refusal(statement) == ("BAD_VALUE", f"{P}/reference")
 
 
 def test_each_tuple_is_judged(statement: dict[str, Any]) -> None:

@@ -49,7 +49,8 @@ def _require(code: str, pointer: str, expected: object, got: object) -> None:
 
 def _check_backends(environment: Environment, reference: Environment) -> None:
     """See that a backend is compared with the reference, and not the reference with itself."""
-    _require("BAD_VALUE", f"{_AT}/reference", "float64", reference.resolved["backend"])
+    for name in ("backend", "dtype"):
+        _require("BAD_VALUE", f"{_AT}/reference", "float64", reference.resolved[name])
     if environment.resolved["backend"] == "float64":
         raise Refusal("BAD_VALUE", f"{_AT}/environment", "another backend", "float64")
 
