@@ -306,3 +306,15 @@ def test_logits_of_a_step_that_emits_are_chained(statement: dict[str, Any]) -> N
     steps[speaking]["logits"] = ZERO
     at = f"{P}/trajectory/steps/{speaking}/chain"
     assert refusal(statement) == ("TRAJECTORY_NOT_DERIVED", at)
+
+
+def test_each_action_counts_as_a_reading_of_the_pool(
+    statement: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = statement["predicate"]["schedule"]
+    steps = schedule["steps"]
+    readings = sum(1 + len(actions) for actions in steps) * schedule["pool"]["blocks"]
+    monkeypatch.setattr(limits, "REPLAY_BLOCKS", readings)
+    assert judge(statement).verdict == "DERIVED"
+    monkeypatch.setattr(limits, "REPLAY_BLOCKS", readings - 1)
+    assert refusal(statement) == ("LIMIT_SIZE", f"{P}/schedule")
