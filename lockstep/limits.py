@@ -37,6 +37,9 @@ MUTANT_MEMORY_BYTES = 512 << 20
 FUZZ_FAILURES = 100
 """Failures of a campaign that are kept whole; one defect shows in many mutants."""
 
+FUZZ_STEPS = 4096
+"""Steps of a fuzzed run: its policies bound preemptions and pauses, so that some hundred suffice."""
+
 SOLVER_MILLISECONDS = 60_000
 """The longest that a solver may take over one query; those that are asked take milliseconds."""
 

@@ -1,0 +1,1 @@
+"""Schedules drawn from seeds, run and judged: deterministic simulation of one engine."""
