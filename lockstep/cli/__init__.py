@@ -48,6 +48,7 @@ STATUSES = {
     "SOLVER_MISSING": 2,
     "LIBRARY_MISSING": 2,
     "DEVICE_MISSING": 2,
+    "MEMORY_SHORT": 2,
     "INTERNAL": 4,
 }
 """Exit status of a code; of every other it is 3."""

@@ -148,12 +148,10 @@ def _scheduled(execution: Execution, schedule: Schedule, source: str) -> Steps:
 
 def _driven(execution: Execution, policy: Policy) -> Steps:
     """Take steps as a policy gives them, until every request is finished."""
-    from lockstep.engine.drive import View
     from lockstep.schedule.policy import take_step
 
-    view = View(execution)
     while execution.unfinished:
-        actions = take_step(policy, view, execution.act)
+        actions = take_step(policy, execution.view, execution.act)
         execution.end_step()
         yield actions
 

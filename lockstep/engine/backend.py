@@ -97,6 +97,10 @@ class Backend(Protocol):
         """
         ...
 
+    def free_bytes(self) -> int | None:
+        """Give the memory that caches may still take, in bytes; None where nothing says it."""
+        ...
+
     def attention(
         self,
         q: Array,

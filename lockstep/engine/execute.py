@@ -20,6 +20,7 @@ from lockstep.engine.model import LayerCache, Model
 from lockstep.engine.run import Output, Run
 from lockstep.engine.sampler import Drawing, sample
 from lockstep.engine.trajectory import Recorder
+from lockstep.engine.view import LedgerView
 from lockstep.errors import LockstepError
 from lockstep.lifecycle import Machine, Pool
 from lockstep.schedule.schedule import Action, Schedule, require_fit, require_requests
@@ -67,9 +68,17 @@ class Execution:
         observer: sees each step after its end.
         machine: the lifecycle's rules; weakened ones for a foil.
 
+    Attributes:
+        model: as given.
+        workload: as given.
+        ledger: requests, blocks and prefix index.
+        view: what a policy is shown.
+        caches: keys and values, layer by layer.
+
     Raises:
         LockstepError: REQUEST_NEVER_FITS, TOKEN_OUT_OF_RANGE or SEQUENCE_TOO_LONG for a request
-            that cannot be served, before anything is computed.
+            that cannot be served, before anything is computed; MEMORY_SHORT, as
+            `Model.new_caches`.
     """
 
     def __init__(
@@ -86,6 +95,7 @@ class Execution:
         self.model = model
         self.workload = workload
         self.ledger = Ledger(pool, model.digest, frozenset(config.eos_token_ids), machine)
+        self.view = LedgerView(self.ledger, workload)
         self.caches: list[LayerCache] = model.new_caches(pool.blocks, pool.block_size)
         self._observer = observer
         self._recorder = Recorder(pool)
@@ -96,19 +106,9 @@ class Execution:
         self._submit()
 
     @property
-    def arriving(self) -> tuple[Request, ...]:
-        """The requests that are still to be submitted, in the order of the workload."""
-        return tuple(r for r in self.workload.submission if r.arrival > self.ledger.step)
-
-    @property
     def unfinished(self) -> tuple[str, ...]:
         """The ids of requests that are not finished, those still to arrive among them."""
-        states = self.ledger.state.requests
-        return tuple(
-            request.id
-            for number, request in enumerate(self.workload.submission)
-            if number >= len(states) or states[number].state != "FINISHED"
-        )
+        return self.view.unfinished
 
     def act(self, action: Action) -> Event:
         """Apply the next action of the open step; errors as `Ledger.apply`."""
@@ -160,7 +160,7 @@ class Execution:
 
     def _submit(self) -> None:
         """Submit the requests that arrive with the step that opens [SCHED-8]."""
-        for request in self.workload.submission:
+        for request in self.view.arriving:
             if request.arrival == self.ledger.step:
                 self.ledger.submit(request)
                 self._digests.append([])

@@ -15,6 +15,7 @@ from lockstep.engine.backend import Array, Backend
 from lockstep.engine.batch import Batch
 from lockstep.engine.checkpoint import Checkpoint
 from lockstep.engine.digest import framed
+from lockstep.engine.memory import require_free
 from lockstep.engine.rope_tables import rope_tables
 from lockstep.engine.weights import LayerWeights
 from lockstep.errors import LockstepError
@@ -83,9 +84,17 @@ class Model:
         self._rope = _rope(self.config.rope_theta, self.config.head_dim, 0)
 
     def new_caches(self, blocks: int, block_size: int) -> list[LayerCache]:
-        """Make the caches of a pool, a pair for each layer."""
+        """Make the caches of a pool, a pair for each layer.
+
+        Raises:
+            LockstepError: MEMORY_SHORT, they do not fit into memory; nothing was made.
+        """
         config = self.config
         shape = (blocks, block_size, config.kv_heads, config.head_dim)
+        width = np.dtype(self.backend.dtype).itemsize
+        needed = 2 * len(self._layers) * math.prod(shape) * width
+        what = f"keys and values of {blocks} blocks of {block_size} slots"
+        require_free(needed, self.backend.free_bytes(), "/pool", what)
         new = self.backend.new_cache
         return [LayerCache(new(*shape), new(*shape)) for _ in self._layers]
 

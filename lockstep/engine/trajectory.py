@@ -112,7 +112,7 @@ class Recorder:
         parts = Parts(
             emitted=framed("lockstep/emitted/1", emitted_bytes(work, tokens)),
             logits=framed("lockstep/logits/1", logit_bytes(logits)),
-            work=framed("lockstep/work/1", work_bytes(work, ledger.pool.size)),
+            work=framed("lockstep/rows/1", work_bytes(work, ledger.pool.size)),
             ledger=framed("lockstep/ledger/1", ledger_bytes(ledger)),
             prefixes=framed("lockstep/prefixes/1", prefix_bytes(ledger)),
         )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from lockstep.engine.events import Event
 from lockstep.engine.ledger import Ledger
+from lockstep.engine.view import LedgerView
 from lockstep.errors import LockstepError
-from lockstep.lifecycle import Pool, State, relation
+from lockstep.lifecycle import Pool, relation
 from lockstep.lifecycle.relation import observed_n_grams
 from lockstep.limits import SCHEDULE_STEPS, TOKEN_ID
 from lockstep.schedule.document import place
@@ -21,7 +22,7 @@ from lockstep.schedule.schedule import (
     require_fit,
     require_requests,
 )
-from lockstep.schedule.workload import Request, Workload
+from lockstep.schedule.workload import Workload
 
 END = TOKEN_ID + 1
 """The stand-in for an end of sequence; those of other tokens lie above it."""
@@ -30,7 +31,7 @@ MODEL = b"stand-in"
 """What prefix hashes begin with in the place of a model's digest."""
 
 
-class Simulation:
+class Simulation(LedgerView):
     """A run whose tokens are stand-ins, and the view that a policy has of it.
 
     Args:
@@ -40,6 +41,7 @@ class Simulation:
         source: names the schedule in errors.
 
     Attributes:
+        workload: as given.
         events: what took effect so far.
 
     Raises:
@@ -54,59 +56,13 @@ class Simulation:
         source: str = "",
     ) -> None:
         require_fit(workload, pool, source)
-        self.workload = workload
+        super().__init__(Ledger(pool, MODEL, frozenset({END})), workload)
         self.events: list[Event] = []
         self._ends = {} if ends is None else ends
-        self._ledger = Ledger(pool, MODEL, frozenset({END}))
         self._source = source
         self._emitted = 0
         self._step_begins = 0
         self._submit()
-
-    @property
-    def step(self) -> int:
-        """The number of the open step."""
-        return self._ledger.step
-
-    @property
-    def state(self) -> State:
-        """The machine's state."""
-        return self._ledger.state
-
-    @property
-    def waiting_arrivals(self) -> int:
-        """Requests that have not been submitted yet."""
-        return len(self.workload.submission) - len(self.state.requests)
-
-    @property
-    def unfinished(self) -> tuple[str, ...]:
-        """The ids of requests that are not finished, in the order of submission."""
-        states = self.state.requests
-        return tuple(
-            request.id
-            for number, request in enumerate(self.workload.submission)
-            if number >= len(states) or states[number].state != "FINISHED"
-        )
-
-    def number(self, name: str) -> int | None:
-        """Give the number of a submitted request, None for another."""
-        return self._ledger.number(name)
-
-    def request(self, number: int) -> Request:
-        """Give the request of a number."""
-        return self._ledger.request(number)
-
-    def hit(self, number: int) -> int:
-        """Give the number of blocks that a cache_hit of the request would grant now."""
-        return len(self._ledger.prefix(number))
-
-    def ended(self, number: int) -> bool:
-        """Whether the request has ended, so that only its finish is left."""
-        return self._ledger.ended(number)
-
-    def computing(self, number: int) -> bool:
-        """Whether the request has its chunk or decode in the open step."""
-        return self._ledger.computes(number)
 
     def act(self, action: Action) -> Event:
         """Let an action of the open step take effect; errors as `Ledger.apply`, at its place."""
@@ -147,7 +103,7 @@ class Simulation:
         return END if ends else END + self._emitted
 
     def _submit(self) -> None:
-        for request in self.workload.submission[len(self.state.requests) :]:
+        for request in self.arriving:
             if request.arrival == self.step:
                 self._ledger.submit(request)
 

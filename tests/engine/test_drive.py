@@ -10,15 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.engine.drive import View, drive
+from lockstep.engine.drive import drive
 from lockstep.engine.execute import Execution, execute
 from lockstep.engine.ledger import Ledger
 from lockstep.engine.model import Model
 from lockstep.engine.run import Output
 from lockstep.engine.sampling import Sampling
+from lockstep.engine.view import LedgerView
 from lockstep.errors import LockstepError
 from lockstep.lifecycle import Machine, Pool
 from lockstep.lifecycle.claims import broken, enabled
+from lockstep.schedule.policy import View
 from lockstep.schedule.schedule import Action, Schedule
 from lockstep.schedule.workload import Request, Workload
 
@@ -119,7 +121,7 @@ def test_ledger_and_machine_agree_on_random_schedules(seed: int, size: int, spar
     random = Random(seed)
     need = max(-(-(len(r.prompt) + r.max_new) // size) for r in REQUESTS)
     ledger = Ledger(Pool(need + spare, size), bytes(32), frozenset({0}))
-    policy, view = Wandering(random), View(Bare(ledger))  # type: ignore[arg-type]
+    policy, view = Wandering(random), LedgerView(ledger, WORKLOAD)
     for request in REQUESTS:
         ledger.submit(request)
     for _ in range(60):
@@ -129,14 +131,6 @@ def test_ledger_and_machine_agree_on_random_schedules(seed: int, size: int, spar
         ledger.assert_exclusive()
         ledger.complete([random.randrange(3) for work in ledger.work if work.emits])
     assert ledger.step == 60
-
-
-@dataclass
-class Bare:
-    """What a view needs of an execution."""
-
-    ledger: Ledger
-    arriving: tuple[Request, ...] = ()
 
 
 @dataclass
@@ -223,7 +217,7 @@ def test_a_policys_illegal_action_is_refused(model: Model) -> None:
 
 def test_what_has_not_arrived_is_unknown(model: Model) -> None:
     execution = Execution(model, WORKLOAD, Pool(20, 2))
-    assert [request.id for request in execution.arriving] == ["c", "d", "e"]
+    assert [request.id for request in execution.view.arriving] == ["c", "d", "e"]
     with pytest.raises(LockstepError) as caught:
         execution.act(Action("admit", "c"))
     assert (caught.value.code, caught.value.got) == ("REQUEST_UNKNOWN", "c")

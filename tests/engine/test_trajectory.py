@@ -87,7 +87,7 @@ class BySpec:
             number(view.step),
             h("lockstep/emitted/1", emitted),
             h("lockstep/logits/1", logits),
-            h("lockstep/work/1", work),
+            h("lockstep/rows/1", work),
             h("lockstep/ledger/1", self.ledger(ledger)),
             h("lockstep/prefixes/1", entries),
         )

@@ -21,7 +21,7 @@ def open_backend(name: str, dtype: str | None = None) -> Backend:
 
     Raises:
         LockstepError: USAGE for a name that is none; LIBRARY_MISSING where its library is not
-            installed; KERNEL_INPUT where it does not have the dtype.
+            installed; USAGE where it does not have the dtype.
     """
     if name not in BACKENDS:
         raise LockstepError("USAGE", "--backend", f"one of {', '.join(BACKENDS)}", name)

@@ -11,28 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.engine.backend import Array, Integers
-from lockstep.engine.backends import inputs, machine
+from lockstep.engine.backends import inputs, machine, numpy_arrays
+from lockstep.engine.backends.numpy_arrays import NumpyArrays
 
 _TOGETHER = 1 << 22
 """Elements of keys gathered at once."""
 
 
-class Float64Backend:
+class Float64Backend(NumpyArrays):
     """Everything in binary64; weights and tables that are given narrower are widened.
 
     Args:
         dtype: `float64`.
 
     Raises:
-        LockstepError: KERNEL_INPUT for another dtype.
+        LockstepError: USAGE for another dtype.
     """
 
     name = "float64"
     invariant = False
 
     def __init__(self, dtype: str = "float64") -> None:
-        inputs.check_dtype(dtype, ("float64",))
-        self.dtype = dtype
+        super().__init__(dtype, ("float64",))
 
     def array(self, values: NDArray[Any]) -> Array:
         """Widen floats; leave indices."""
@@ -42,11 +42,6 @@ class Float64Backend:
     def weight(self, values: NDArray[Any]) -> Array:
         """Widen a projection [N, K], kept as [K, N]."""
         return np.ascontiguousarray(values.T, dtype=np.float64)
-
-    def numpy(self, values: Array) -> NDArray[Any]:
-        """Give the array itself."""
-        result: NDArray[Any] = values
-        return result
 
     def embed(self, table: Array, tokens: Integers) -> Array:
         """Select rows of the embedding."""
@@ -85,15 +80,6 @@ class Float64Backend:
         """Add residuals."""
         inputs.check_same(x.shape, y.shape, "/add")
         return x + y
-
-    def new_cache(self, blocks: int, block_size: int, kv_heads: int, head_dim: int) -> Array:
-        """Make a cache that holds not-a-numbers."""
-        return np.full((blocks, block_size, kv_heads, head_dim), np.nan)
-
-    def write(self, cache: Array, rows: Array, slots: Integers) -> None:
-        """Write rows at distinct slots, in place."""
-        inputs.check_write(cache.shape, rows.shape, slots)
-        cache.reshape(-1, *cache.shape[2:])[slots] = rows
 
     def attention(
         self,
@@ -143,8 +129,9 @@ class Float64Backend:
 
     def binding(self) -> dict[str, str]:
         """Tell everything: BLAS and NumPy's instructions change the last bits."""
-        own = {"backend": self.name, "dtype": self.dtype}
-        return {**own, "kernels_sha256": machine.sources_digest(__name__), **machine.describe()}
+        sources = machine.sources_digest(__name__, numpy_arrays.__name__)
+        own = {"backend": self.name, "dtype": self.dtype, "kernels_sha256": sources}
+        return {**own, **machine.describe()}
 
 
 def _softmax_attention(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from lockstep.engine import host
 from lockstep.engine.backend import Array, Integers
 from lockstep.engine.backends import inputs, machine
+from lockstep.engine.backends.numpy_arrays import NumpyArrays
 from lockstep.engine.host.attention import attention
 from lockstep.engine.host.draw import draw, weights
 from lockstep.engine.host.log_softmax import log_softmax
@@ -18,7 +19,7 @@ from lockstep.engine.host.rope import rope
 from lockstep.engine.host.swiglu import swiglu
 
 
-class HostBackend:
+class HostBackend(NumpyArrays):
     """All rules, row independence among them, by construction.
 
     NumPy's floating-point warnings are off: infinities and not-a-numbers are results here, as in
@@ -28,16 +29,14 @@ class HostBackend:
         dtype: compute dtype, `float32` or `float16`.
 
     Raises:
-        LockstepError: KERNEL_INPUT for another dtype.
+        LockstepError: USAGE for another dtype.
     """
 
     name = "host"
     invariant = True
 
     def __init__(self, dtype: str = "float32") -> None:
-        inputs.check_dtype(dtype, ("float32", "float16"))
-        self.dtype = dtype
-        self._type = np.dtype(dtype)
+        super().__init__(dtype, ("float32", "float16"))
 
     def array(self, values: NDArray[Any]) -> Array:
         """Take a NumPy array as it is."""
@@ -46,11 +45,6 @@ class HostBackend:
     def weight(self, values: NDArray[Any]) -> Array:
         """Lay a projection [N, K] out as [K, N] in float32, which holds float16 exactly."""
         return pack(values)
-
-    def numpy(self, values: Array) -> NDArray[Any]:
-        """Give the array itself."""
-        result: NDArray[Any] = values
-        return result
 
     def embed(self, table: Array, tokens: Integers) -> Array:
         """Select rows of the embedding [KERN-8]."""
@@ -90,15 +84,6 @@ class HostBackend:
         inputs.check_same(x.shape, y.shape, "/add")
         with np.errstate(all="ignore"):
             return self._round(_widen(x) + _widen(y))
-
-    def new_cache(self, blocks: int, block_size: int, kv_heads: int, head_dim: int) -> Array:
-        """Make a cache that holds not-a-numbers [KERN-21]."""
-        return np.full((blocks, block_size, kv_heads, head_dim), np.nan, dtype=self._type)
-
-    def write(self, cache: Array, rows: Array, slots: Integers) -> None:
-        """Write rows at distinct slots, in place [KERN-21]."""
-        inputs.check_write(cache.shape, rows.shape, slots)
-        cache.reshape(-1, *cache.shape[2:])[slots] = rows
 
     def attention(
         self,

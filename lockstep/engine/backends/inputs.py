@@ -17,8 +17,14 @@ def _require(holds: bool, pointer: str, expected: object, got: object) -> None:
 
 
 def check_dtype(dtype: str, allowed: Sequence[str]) -> None:
-    """Refuse a compute dtype that the backend does not have."""
-    _require(dtype in allowed, "/dtype", " or ".join(allowed), dtype)
+    """Refuse a compute dtype that the backend does not have.
+
+    Raises:
+        LockstepError: USAGE, since it was asked for by name.
+    """
+    if dtype not in allowed:
+        hint = "Name one of these, or leave --dtype out."
+        raise LockstepError("USAGE", "--dtype", " or ".join(allowed), dtype, hint)
 
 
 def check_tokens(table: Shape, tokens: Integers) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lockstep.engine.backend import Array, Integers
 from lockstep.engine.backends import inputs, machine
 from lockstep.engine.backends.driver import driver_version
+from lockstep.engine.memory import free_bytes
 from lockstep.errors import LockstepError
 
 try:
@@ -54,7 +55,7 @@ class TritonBackend:
         dtype: compute dtype, `float32` or `float16`.
 
     Raises:
-        LockstepError: KERNEL_INPUT for another dtype; DEVICE_MISSING where there is neither a
+        LockstepError: USAGE for another dtype; DEVICE_MISSING where there is neither a
             GPU nor the interpreter.
     """
 
@@ -130,6 +131,15 @@ class TritonBackend:
         """Write rows at distinct slots, in place [KERN-21]."""
         inputs.check_write(cache.shape, rows.shape, slots)
         cache.view(-1, *cache.shape[2:])[self._indices(slots)] = self._take(rows).to(self._type)
+
+    def free_bytes(self) -> int | None:
+        """Give the device's memory that is left, with what torch holds and does not use."""
+        if self._interpreted:
+            return free_bytes()
+        free, _ = torch.cuda.mem_get_info(self._device)
+        unused = torch.cuda.memory_reserved(self._device)
+        unused -= torch.cuda.memory_allocated(self._device)
+        return int(free) + int(unused)
 
     def attention(
         self,

@@ -49,7 +49,7 @@ def test_an_unknown_name_is_refused() -> None:
 def test_a_dtype_that_a_backend_has_not_is_refused(name: str, dtype: str) -> None:
     with pytest.raises(LockstepError) as caught:
         open_backend(name, dtype)
-    assert (caught.value.code, caught.value.pointer) == ("KERNEL_INPUT", "/dtype")
+    assert (caught.value.code, caught.value.pointer) == ("USAGE", "--dtype")
 
 
 def test_a_missing_torch_is_said_and_stops_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

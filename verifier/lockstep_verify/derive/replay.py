@@ -211,7 +211,7 @@ class _Run:
         state = numbers(ledger.state_numbers(self.states))
         parts = {
             "emitted": framed("lockstep/emitted/1", numbers(told)),
-            "work": framed("lockstep/work/1", work),
+            "work": framed("lockstep/rows/1", work),
             "ledger": framed("lockstep/ledger/1", state),
             "prefixes": framed("lockstep/prefixes/1", index),
         }
