@@ -23,6 +23,28 @@ from lockstep.mutation.operator import Edit, Operator
 VARIABLE = "LOCKSTEP_MUTATION"
 """The environment variable by which a mutated process tells its children to be mutated too."""
 
+CONTROL = Operator(
+    id="unmutated",
+    subsystem="none",
+    module="lockstep.engine.execute",
+    edits=(),
+    cause="None: the engine as it is.",
+    source="MUT-8",
+    black_box="invisible",
+    reason="There is nothing to see.",
+)
+"""What a trial of the engine itself installs: observing edits alone."""
+
+STEPS = {
+    "lockstep.engine.execute": (
+        Edit(
+            "ledger, work = self.ledger, self.ledger.work\n",
+            "ledger, work = self.ledger, self.ledger.work\n        sentinel.step()\n",
+        ),
+    )
+}
+"""The edits that count the steps of executions, in every mutated process."""
+
 _installed: list[str] = []
 
 
@@ -39,6 +61,8 @@ def find(name: str) -> Operator:
     """
     from lockstep.mutation.operators import operators
 
+    if name == CONTROL.id:
+        return CONTROL
     if name not in operators():
         known = ", ".join(operators())
         raise LockstepError("MUTATION_UNKNOWN", "/operator", f"one of {known}", name)
@@ -81,6 +105,25 @@ def install_operator(
     sys.meta_path.insert(0, _Finder(operator.id, texts))
     _installed.append(operator.id)
     sentinel.report_at_exit()
+
+
+def all_edits(operator: Operator) -> dict[str, tuple[Edit, ...]]:
+    """Give the edits of an operator and those that count steps, by module."""
+    edits = dict(operator.by_module)
+    for module, more in STEPS.items():
+        edits[module] = (*edits.get(module, ()), *more)
+    return edits
+
+
+def module_command(module: str) -> list[str]:
+    """Give the command that runs a module in a process that is mutated as this one is.
+
+    A child of a mutated process that were not mutated would be told apart from its parent by
+    every fault, and find nothing.
+    """
+    name = installed()
+    runner = ["lockstep.mutation.child", name] if name else []
+    return [sys.executable, "-m", *runner, module]
 
 
 def install_from_environment() -> str | None:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lockstep.mutation.load import module_command
+
 if TYPE_CHECKING:
     from lockstep.relations.kernel_cases import Case
 
@@ -76,7 +78,7 @@ def compare(block_size: int, seed: int, full: bool = False) -> Equality:
         RuntimeError: the process failed; says what it said.
     """
     done = subprocess.run(
-        [sys.executable, "-m", __name__, str(block_size), str(seed), "full" if full else "short"],
+        [*module_command(__name__), str(block_size), str(seed), "full" if full else "short"],
         capture_output=True,
         text=True,
         check=False,

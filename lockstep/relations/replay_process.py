@@ -19,6 +19,7 @@ from lockstep.engine.execute import execute
 from lockstep.engine.model import Model
 from lockstep.engine.record import parse_trajectory, trajectory_document
 from lockstep.errors import LockstepError
+from lockstep.mutation.load import module_command
 from lockstep.relations.context import Context
 from lockstep.relations.replay import CASES, compare_trajectories, record
 from lockstep.schedule.schedule import parse_schedule
@@ -68,7 +69,7 @@ def run(context: Context) -> None:
 def _ask(context: Context, name: str, job: dict[str, Any], hash_seed: str) -> dict[str, Any] | None:
     """Give a job to a process; what it does not answer is a difference."""
     done = subprocess.run(
-        [sys.executable, "-m", "lockstep.relations.replay_process"],
+        module_command("lockstep.relations.replay_process"),
         input=json.dumps(job),
         capture_output=True,
         text=True,
