@@ -15,6 +15,7 @@ from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 from lockstep.errors import LockstepError
 from lockstep.mutation import sentinel
@@ -244,6 +245,30 @@ class _Loader(InspectLoader):
         return code
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the edited text, which finds the sentinel among its names."""
+        """Run the edited text, which finds `sentinel` and `real` among its names."""
         module.__dict__["sentinel"] = sentinel
+        module.__dict__["real"] = Real(module.__name__)
         super().exec_module(module)
+
+
+class Real:
+    """An edited module as it would be unedited: what a fault's value is compared with.
+
+    It is made at its first use; what it imports are the modules of the process.
+
+    Args:
+        module: the module's full name.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._name = module
+        self._made: ModuleType | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._made is None:
+            path, text = source_of(self._name)
+            made = ModuleType(self._name)
+            made.__dict__.update(__file__=str(path), __package__=self._name.rpartition(".")[0])
+            exec(compile(text, str(path), "exec", dont_inherit=True), made.__dict__)  # noqa: S102
+            self._made = made
+        return getattr(self._made, name)

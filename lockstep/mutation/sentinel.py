@@ -80,7 +80,9 @@ def inject(got: _Value, original: Any) -> _Value:
 
 
 def differs(got: Any, original: Any) -> bool:
-    """Whether two values are not the same, arrays by dtype, shape and bits."""
+    """Whether two values are not the same: arrays and tensors by dtype, shape and bits."""
+    # A tensor of torch gives its array by this method, which NumPy's arrays do not have.
+    got, original = (v.numpy() if hasattr(v, "numpy") else v for v in (got, original))
     if hasattr(got, "tobytes") and hasattr(original, "tobytes"):
         same = got.dtype == original.dtype and got.shape == original.shape
         return not (same and got.tobytes() == original.tobytes())
