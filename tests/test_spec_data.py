@@ -124,3 +124,26 @@ def test_patterns_are_portable(path: Path) -> None:
         outside = re.sub(r"\\.|\[[^\]]*\]", "", pattern[1:-1])
         assert not set(outside) & set(".^$"), pattern
         re.compile(pattern)
+
+
+PRODUCERS = [path for path in SCHEMAS if '"producer":' in path.read_text("utf-8")]
+PRODUCER_MEMBER = {"type": "string", "minLength": 1, "maxLength": 400, "pattern": "^[ -~]+$"}
+
+
+def test_there_are_producers_to_look_at() -> None:
+    kinds = {path.name.partition(".")[0] for path in PRODUCERS}
+    assert kinds >= {"hunt", "lean", "smt", "fidelity", "replay", "invariance"}
+
+
+@pytest.mark.parametrize("path", PRODUCERS, ids=lambda path: path.name)
+def test_producers_are_plain_text_in_every_kind(path: Path) -> None:
+    # Whoever reads a certificate on a terminal sees what stands there: no control characters, and
+    # none that turn the direction of writing round.
+    producer = json.loads(path.read_text("utf-8"))["$defs"]["producer"]
+    names = ["name", "version", "python", "numpy", "machine", "command"]
+    assert [name for name in names if name in producer["properties"]] == producer["required"]
+    assert set(producer["properties"]) == set(producer["required"])
+    assert producer["additionalProperties"] is False
+    assert all(member == PRODUCER_MEMBER for member in producer["properties"].values())
+    for bad in ("", "line\n", "\u202egnp", "\x1b[2J", "caf\u00e9"):
+        assert not re.fullmatch(PRODUCER_MEMBER["pattern"], bad)

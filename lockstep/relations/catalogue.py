@@ -1,13 +1,30 @@
 """What relations there are, what each demands, and at which block sizes [REL-1] [REL-2]."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from lockstep import spec
 from lockstep.errors import LockstepError
 
 FILE = "relations.json"
+
+
+class Condition(NamedTuple):
+    """What holds between the numbers of a record [REL-9].
+
+    Attributes:
+        left: weights by name, of counters and of the record's own numbers.
+        kind: `equal`, `at_least` or `positive_with`.
+        right: likewise.
+        where: `always`, or `holds` for records that hold.
+    """
+
+    left: Mapping[str, int]
+    kind: str
+    right: Mapping[str, int]
+    where: str
 
 
 @dataclass(frozen=True)
@@ -21,6 +38,11 @@ class Declared:
         rule: the rule that states it.
         block_sizes: the block sizes of its runs.
         counters: what a run must have counted at least once [REL-3].
+        executes: whether its runs execute workloads [REL-9].
+        conditions: what holds of its records, those of all that execute first [REL-9].
+        backend: the only one that it can be run on; empty for any [REL-25].
+        exempt: the settings under which it does not apply, by name; none where it always does.
+        exempt_reason: why it does not apply then; empty where it always does.
     """
 
     name: str
@@ -29,6 +51,20 @@ class Declared:
     rule: str
     block_sizes: tuple[int, ...]
     counters: tuple[str, ...]
+    executes: bool
+    conditions: tuple[Condition, ...]
+    backend: str
+    exempt: Mapping[str, str]
+    exempt_reason: str
+
+    def applies(self, resolved: Mapping[str, str]) -> bool:
+        """Say whether the relation applies in an environment [REL-25] [INV-12].
+
+        Args:
+            resolved: the environment's settings in force, by name.
+        """
+        exempt = self.exempt.items()
+        return not (exempt and all(resolved.get(name) == value for name, value in exempt))
 
 
 @dataclass(frozen=True)
@@ -39,12 +75,14 @@ class Control:
         backend: the backend's name.
         relation: the relation's name.
         block_size: of the run.
+        seed: of the run.
         required: whether it is caught on every machine, and not only on some.
     """
 
     backend: str
     relation: str
     block_size: int
+    seed: int
     required: bool
 
 
@@ -58,6 +96,18 @@ def declared() -> dict[str, Declared]:
 def controls() -> tuple[Control, ...]:
     """Give the positive controls."""
     return tuple(Control(**entry) for entry in _document()["controls"])
+
+
+@cache
+def engine_counters() -> frozenset[str]:
+    """Give the counters of an execution that any relation's record may have [REL-9]."""
+    return frozenset(_document()["counters"])
+
+
+@cache
+def event_counters() -> dict[str, str]:
+    """Give the counter of each event, by the event [REL-9]."""
+    return {entry["event"]: entry["counter"] for entry in _document()["events"]}
 
 
 @cache
@@ -96,8 +146,24 @@ def require_block_size(size: int) -> int:
 
 
 def _declared(entry: dict[str, Any]) -> Declared:
-    sizes, counters = tuple(entry["block_sizes"]), tuple(entry["counters"])
-    return Declared(entry["name"], entry["title"], entry["claim"], entry["rule"], sizes, counters)
+    shared = _document()["conditions"] if entry["executes"] else []
+    exempt = entry.get("does_not_apply", {"settings": [], "reason": ""})
+    return Declared(
+        name=entry["name"],
+        title=entry["title"],
+        claim=entry["claim"],
+        rule=entry["rule"],
+        block_sizes=tuple(entry["block_sizes"]),
+        counters=tuple(entry["counters"]),
+        executes=entry["executes"],
+        conditions=tuple(
+            Condition(one["left"], one["is"], one["right"], one["where"])
+            for one in (*shared, *entry["conditions"])
+        ),
+        backend=entry.get("backend", ""),
+        exempt={setting["name"]: setting["value"] for setting in exempt["settings"]},
+        exempt_reason=exempt["reason"],
+    )
 
 
 def _document() -> dict[str, Any]:

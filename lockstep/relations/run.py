@@ -92,7 +92,7 @@ def plans(
 def control_plans(folder: Path, dtype: str | None = None) -> list[Plan]:
     """Give the runs of the positive controls [REL-7]."""
     return [
-        Plan(control.relation, control.block_size, 0, control.backend, dtype, folder)
+        Plan(control.relation, control.block_size, control.seed, control.backend, dtype, folder)
         for control in catalogue.controls()
     ]
 
