@@ -174,7 +174,7 @@ class Execution:
 
     def _drawings(self, work: Sequence[Work]) -> list[Drawing]:
         return [
-            Drawing(request.id, item.first + len(item.tokens), request.sampling)
+            Drawing(request.stream, item.first + len(item.tokens), request.sampling)
             for item in work
             if item.emits
             for request in [self.ledger.request(item.number)]

@@ -104,6 +104,13 @@ class Model:
         Returns:
             [R, vocabulary], float32, of the backend.
         """
+        return self.head(self.hidden(batch, caches), batch.output_rows)
+
+    def hidden(self, batch: Batch, caches: list[LayerCache]) -> Array:
+        """Write the keys and values of all rows, and give what the last layer leaves: [M, hidden].
+
+        Logits of any of the rows follow from it by `head`.
+        """
         backend, eps = self.backend, self.config.rms_norm_eps
         inner = self.config.intermediate_size
         cos, sin = self._rotations(batch.positions)
@@ -115,10 +122,15 @@ class Model:
             gate_up = backend.matmul(normed, layer.gate_up_proj)
             gate, up = gate_up[:, :inner], gate_up[:, inner:]
             x = backend.add(x, backend.matmul(backend.swiglu(gate, up), layer.down_proj))
+        return x
+
+    def head(self, x: Array, rows: NDArray[np.int64]) -> Array:
+        """Give the logits of these rows of `hidden`: [R, vocabulary], float32."""
+        backend = self.backend
         # Rows that yield no logits are needed for their keys and values alone.
-        if not len(batch.output_rows):
+        if not len(rows):
             return backend.array(np.zeros((0, self.config.vocab_size), dtype=np.float32))
-        normed = backend.rms_norm(x[batch.output_rows], self._norm, eps)
+        normed = backend.rms_norm(x[rows], self._norm, self.config.rms_norm_eps)
         return backend.logits(normed, self._head)
 
     def _attention(

@@ -22,7 +22,7 @@ class Drawing(NamedTuple):
     """What a token of a request is drawn with.
 
     Attributes:
-        name: the request's id.
+        name: the request's stream.
         position: the place of the token in its sequence, prompt included.
         sampling: the request's parameters.
     """

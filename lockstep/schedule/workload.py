@@ -43,6 +43,11 @@ class Request:
     ignore_eos: bool = False
     sampling: Sampling = GREEDY
 
+    @property
+    def stream(self) -> str:
+        """What its draws are keyed by beside seed and position: its id up to the first point."""
+        return self.id.partition(".")[0]
+
     def document(self) -> dict[str, Any]:
         """Give the request as it stands in a workload's document."""
         return {
