@@ -40,6 +40,9 @@ FUZZ_FAILURES = 100
 FUZZ_STEPS = 4096
 """Steps of a fuzzed run: its policies bound preemptions and pauses, so that some hundred suffice."""
 
+FUZZ_PROBE_DRAWS = 4096
+"""Cases that are drawn for a probe; the rarest triples take some hundred."""
+
 SOLVER_MILLISECONDS = 60_000
 """The longest that a solver may take over one query; those that are asked take milliseconds."""
 
@@ -93,3 +96,37 @@ MODEL_INDEX_BYTES = 1 << 26
 
 DOCTOR_SECONDS = 60
 """The longest that one look for a tool may take; importing torch takes some seconds."""
+
+MUTATION_CELL_SECONDS = 60
+"""The longest that an observer may look at a mutated engine; on the real one it takes seconds."""
+
+MUTATION_TRIAL_SECONDS = 600
+"""The longest that a trial's process may take, where it cannot be interrupted from inside."""
+
+SERVED_BODY_BYTES = 1 << 24
+"""The body of a request to the server: a prompt of the most tokens takes some MB as JSON."""
+
+SERVED_CHOICES = 256
+"""Sequences that one call of the server may ask for: prompts times choices."""
+
+SERVED_TOP = 20
+"""Log-probabilities beside a token's own that a call may ask for, as OpenAI's."""
+
+SERVED_STOPS = 16
+"""Stop strings, or stop tokens, of a call; OpenAI's has 4."""
+
+SERVED_STOP_CHARACTERS = 256
+"""Characters of a stop string; so many are held back while a text is streamed."""
+
+EXECUTION_REQUESTS = 1024
+"""Requests after which a server that is idle begins a new execution: what an execution keeps of
+each of them, and the time of a step, grow with their number."""
+
+EXECUTION_REQUESTS_MOST = 2048
+"""Requests after which it begins one although it is not idle; new ones wait till the old end."""
+
+EXECUTION_EVENTS = 100_000
+"""Events after which an idle server begins a new execution; each takes some hundred bytes."""
+
+EXECUTION_EVENTS_MOST = 400_000
+"""Events after which it begins one although it is not idle."""
