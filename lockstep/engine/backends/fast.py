@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lockstep.engine.backend import Array, Integers
 from lockstep.engine.backends import inputs, machine
-from lockstep.engine.backends.host import HostBackend
+from lockstep.engine.backends.host import SOURCES, HostBackend
 from lockstep.errors import LockstepError
 
 FEW_ROWS = 16
@@ -104,7 +104,7 @@ class FastBackend(HostBackend):
 
     def binding(self) -> dict[str, str]:
         """Tell everything: BLAS, its kernel and its threads change the bits."""
-        sources = machine.sources_digest(__name__, "lockstep.engine.host")
+        sources = machine.sources_digest(__name__, *SOURCES)
         own = {"backend": self.name, "dtype": self.dtype, "kernels_sha256": sources}
         return {**own, **machine.describe()}
 

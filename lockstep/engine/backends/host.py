@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.engine import host
+from lockstep.engine import host, rope_tables
 from lockstep.engine.backend import Array, Integers
-from lockstep.engine.backends import inputs, machine
+from lockstep.engine.backends import inputs, machine, numpy_arrays
 from lockstep.engine.backends.numpy_arrays import NumpyArrays
 from lockstep.engine.host.attention import attention
 from lockstep.engine.host.draw import draw, weights
@@ -17,6 +17,9 @@ from lockstep.engine.host.matmul import matmul, pack
 from lockstep.engine.host.rms_norm import rms_norm
 from lockstep.engine.host.rope import rope
 from lockstep.engine.host.swiglu import swiglu
+
+SOURCES = (__name__, numpy_arrays.__name__, host.__name__, rope_tables.__name__)
+"""The modules, and the package, in whose text the bits of a result lie [KERN-22]."""
 
 
 class HostBackend(NumpyArrays):
@@ -126,7 +129,7 @@ class HostBackend(NumpyArrays):
             "backend": self.name,
             "dtype": self.dtype,
             "numpy": np.__version__,
-            "kernels_sha256": machine.sources_digest(host.__name__, "lockstep.engine.rope_tables"),
+            "kernels_sha256": machine.sources_digest(*SOURCES),
         }
 
     def _round(self, values: NDArray[np.float32]) -> Array:

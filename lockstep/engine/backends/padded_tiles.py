@@ -10,7 +10,7 @@ import numpy as np
 
 from lockstep.engine.backend import Array
 from lockstep.engine.backends import inputs, machine
-from lockstep.engine.backends.host import HostBackend
+from lockstep.engine.backends.host import SOURCES, HostBackend
 
 ROWS = 16
 """Rows of a tile."""
@@ -46,6 +46,6 @@ class PaddedTilesBackend(HostBackend):
 
     def binding(self) -> dict[str, str]:
         """Tell everything: BLAS and its kernel change the bits."""
-        sources = machine.sources_digest(__name__, "lockstep.engine.host")
+        sources = machine.sources_digest(__name__, *SOURCES)
         own = {"backend": self.name, "dtype": self.dtype, "kernels_sha256": sources}
         return {**own, **machine.describe()}

@@ -120,8 +120,10 @@ def _groups(
     first = np.nonzero(starts)[0]
     size = np.diff(np.append(first, len(order)))
     most = np.maximum.reduceat(tiles[order], first)
-    for rows, count in np.unique(np.stack([size, most], axis=1), axis=0).tolist():
-        alike = first[(size == rows) & (most == count)]
+    kind = size * (1 + most.max(initial=0)) + most
+    for one in np.unique(kind):
+        alike = first[kind == one]
+        rows = int(size[kind == one][0])
         piece = max(1, limit // rows)
         for begin in range(0, len(alike), piece):
             yield order[alike[begin : begin + piece, None] + np.arange(rows)]

@@ -8,6 +8,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from lockstep.engine.host import exp as exp_module
 from lockstep.engine.host.attention import attention
 from lockstep.engine.host.dot import CHUNK, dot
 from lockstep.engine.host.draw import draw, weights
@@ -172,6 +173,16 @@ def test_exp(samples: ModuleType) -> None:
     line = np.append(line, np.array([*edges, np.inf, -np.inf], dtype=F))
     assert same(exp(line), [by_exp(x) for x in line])
     assert np.isnan(exp(np.array([np.nan], dtype=F)))[0]
+
+
+def test_exp_of_many_elements_is_that_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.linspace(-90, 90, 2 * 3 * 7, dtype=F).reshape(2, 3, 7).swapaxes(0, 2)
+    x[0, 0, 0] = np.nan
+    whole = exp(x)
+    # Blocks that divide the elements, and ones that leave a rest.
+    for together in (6, 8):
+        monkeypatch.setattr(exp_module, "_TOGETHER", together)
+        assert same(exp(x), whole)
 
 
 def test_log(samples: ModuleType) -> None:
