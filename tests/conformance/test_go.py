@@ -25,7 +25,7 @@ from lockstep.evidence.index import kind_of
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "conformance/go"
-DERIVED = {"hunt", "lean", "smt"}
+DERIVED = {"fidelity", "hunt", "lean", "replay", "smt"}
 """The kinds that this implementation derives."""
 VECTORS = ROOT / "conformance/vectors/v1"
 SEED = 20_260_601

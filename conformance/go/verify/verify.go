@@ -3,11 +3,13 @@ package verify
 
 import (
 	"lockstep/conformance/go/envelope"
+	"lockstep/conformance/go/fidelity"
 	"lockstep/conformance/go/hunt"
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lean"
 	"lockstep/conformance/go/lemmas"
 	"lockstep/conformance/go/refusal"
+	"lockstep/conformance/go/replay"
 	"lockstep/conformance/go/schema"
 	"lockstep/conformance/go/smt"
 	"lockstep/conformance/go/specification"
@@ -46,15 +48,26 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	fidelities, err := fidelity.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
+	replays, err := replay.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
-			hunt.PredicateType: {Schema: hunts.Schema, SpecDigest: hunts.SpecDigest},
-			lean.PredicateType: {Schema: leans.Schema, SpecDigest: leans.SpecDigest},
-			smt.PredicateType:  {Schema: smts.Schema, SpecDigest: smts.SpecDigest},
+			hunt.PredicateType:     {Schema: hunts.Schema, SpecDigest: hunts.SpecDigest},
+			lean.PredicateType:     {Schema: leans.Schema, SpecDigest: leans.SpecDigest},
+			smt.PredicateType:      {Schema: smts.Schema, SpecDigest: smts.SpecDigest},
+			fidelity.PredicateType: {Schema: fidelities.Schema, SpecDigest: fidelities.SpecDigest},
+			replay.PredicateType:   {Schema: replays.Schema, SpecDigest: replays.SpecDigest},
 		},
 		derivers: map[string]deriver{
 			hunt.PredicateType: hunts, lean.PredicateType: leans, smt.PredicateType: smts,
+			fidelity.PredicateType: fidelities, replay.PredicateType: replays,
 		},
 	}, nil
 }

@@ -1,0 +1,166 @@
+package replay
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"lockstep/conformance/go/lcj"
+	"lockstep/conformance/go/refusal"
+)
+
+const (
+	notFollowed = "SCHEDULE_NOT_FOLLOWED"
+	notDerived  = "TRAJECTORY_NOT_DERIVED"
+)
+
+// execution is a run of a schedule with the tokens of a certificate ([RPL-7]).
+type execution struct {
+	machine *machine
+	byID    map[string]*request
+	// ordered are the requests in the order of submission, roots the beginnings of their chains.
+	ordered    []*request
+	model      digest
+	stopTokens []int64
+	batch      batch
+	chain      digest
+	tally      *tally
+}
+
+// batch holds the fields of the open step's rows ([ENG-10], [ENG-16]).
+type batch struct {
+	emitted, work []byte
+}
+
+// add packs the rows from the computed positions up to an end; token is what the last row emits,
+// or -1.
+func (b *batch) add(r *request, end, token, size int64) {
+	for position := r.computed; position < end; position++ {
+		slot := r.table[position/size]*size + position%size
+		isOutput := token >= 0 && position == end-1
+		b.work = append(b.work, numbers(r.number, position, r.known[position], slot, bit(isOutput))...)
+	}
+	if token >= 0 {
+		b.emitted = append(b.emitted, numbers(r.number, end, token)...)
+	}
+}
+
+// modelDigest is M of [ENG-8].
+func modelDigest(model *lcj.Object) digest {
+	stored, err := hex.DecodeString(model.Text("sha256"))
+	if err != nil {
+		panic(err)
+	}
+	return framed("lockstep/model/1", stored, []byte(model.Text("dtype")))
+}
+
+// arrive submits the requests that arrive at the beginning of a step.
+func (e *execution) arrive(step int64) {
+	for _, r := range e.ordered[len(e.machine.requests):] {
+		if r.arrival > step {
+			return
+		}
+		root := framed("lockstep/prefix-root/1", e.model[:], numbers(e.machine.size), []byte(r.salt))
+		e.machine.submit(r, root)
+	}
+}
+
+// runStep is steps 4 and 5 for one step.
+func (e *execution) runStep(number int64, actions, logged []any, trajectory *lcj.Object) *refusal.Refusal {
+	e.arrive(number)
+	events := refusal.Index("/predicate/events", int(number))
+	for i, element := range actions {
+		pointer := refusal.Index(refusal.Index("/predicate/schedule/steps", int(number)), i)
+		done, err := e.act(readAction(element.(*lcj.Object)), number, pointer)
+		if err != nil {
+			return err
+		}
+		if i >= len(logged) {
+			return refusal.New(notFollowed, events)
+		}
+		if !lcj.Equal(logged[i], done.object()) {
+			return refusal.New(notFollowed, refusal.Index(events, i))
+		}
+	}
+	if len(logged) != len(actions) {
+		return refusal.New(notFollowed, events)
+	}
+	e.machine.closeStep()
+	return e.checkParts(number, trajectory)
+}
+
+// object is an event as a document has it.
+func (v event) object() *lcj.Object {
+	return lcj.NewObject().Set("request", v.request).Set("event", v.event).Set("tokens", v.tokens).
+		Set("blocks", list(v.blocks)).Set("published", list(v.published))
+}
+
+func list(integers []int64) []any {
+	out := []any{}
+	for _, n := range integers {
+		out = append(out, n)
+	}
+	return out
+}
+
+// checkParts is step 5 after a step.
+func (e *execution) checkParts(number int64, stated *lcj.Object) *refusal.Refusal {
+	pointer := refusal.Index("/predicate/trajectory/steps", int(number)) + "/"
+	parts := map[string]digest{
+		"emitted":  framed("lockstep/emitted/1", e.batch.emitted),
+		"work":     framed("lockstep/rows/1", e.batch.work),
+		"ledger":   framed("lockstep/ledger/1", e.machine.ledger()),
+		"prefixes": framed("lockstep/prefixes/1", e.machine.prefixes()),
+	}
+	names := []string{"emitted", "work", "ledger", "prefixes"}
+	if len(e.batch.emitted) == 0 {
+		parts["logits"] = framed("lockstep/logits/1", nil)
+		names = append(names, "logits")
+	}
+	for _, name := range names {
+		if stated.Text(name) != parts[name].hex() {
+			return refusal.Expecting(notDerived, pointer+name, parts[name].hex(), stated.Text(name))
+		}
+	}
+	if len(e.batch.emitted) > 0 {
+		logits, err := hex.DecodeString(stated.Text("logits"))
+		if err != nil {
+			panic(err)
+		}
+		parts["logits"] = digest(logits)
+	}
+	fields := [][]byte{e.chain[:], numbers(number)}
+	for _, name := range []string{"emitted", "logits", "work", "ledger", "prefixes"} {
+		part := parts[name]
+		fields = append(fields, slices.Clone(part[:]))
+	}
+	e.chain = framed("lockstep/step/1", fields...)
+	if stated.Text("chain") != e.chain.hex() {
+		return refusal.Expecting(notDerived, pointer+"chain", e.chain.hex(), stated.Text("chain"))
+	}
+	e.tally.step(len(e.batch.work) > 0)
+	e.batch = batch{}
+	return nil
+}
+
+// checkEnd is step 6.
+func (e *execution) checkEnd(requests []*request, outputs []*lcj.Object, stated string) *refusal.Refusal {
+	for _, r := range requests {
+		if r.state != "FINISHED" {
+			return refusal.New("SCHEDULE_UNFINISHED", "/predicate/schedule/steps")
+		}
+	}
+	for i, r := range requests {
+		reason := "length"
+		if r.stopped {
+			reason = "eos"
+			e.tally.counts["stopped"]++
+		}
+		if r.outputs != int64(len(r.emits)) || outputs[i].Text("reason") != reason {
+			return refusal.New(badValue, refusal.Index("/predicate/outputs", i))
+		}
+	}
+	if stated != e.chain.hex() {
+		return refusal.Expecting(notDerived, "/predicate/trajectory/sha256", e.chain.hex(), stated)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+"""Write the parent of the conformance vectors of one of the engine's kinds.
+
+Usage: python tools/engine_parent.py fidelity|invariance|replay > spec/cases/documents/KIND.json
+
+The environment and the records are made up; the execution of the replay is one of the tiny model.
+The documents are reviewed and committed; they are made anew where the rules of their kind change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from typing import Any
+
+from lockstep import spec
+from lockstep.certificate import lcj
+from lockstep.certificate.statement import predicate_type
+from lockstep.engine.environment import binding_sha256
+
+PRODUCER = dict(
+    zip(
+        ("name", "version", "python", "numpy", "machine", "command"),
+        ("conformance vectors", "1", *["none"] * 4),
+        strict=True,
+    )
+)
+ISSUED_AT = "2026-05-01T00:00:00Z"
+MODEL = {
+    "sha256": "5" * 64,
+    "stored_dtype": "float32",
+    "dtype": "float32",
+    "vocab_size": 256,
+    "recipe": {"seed": 0, "head_dim": 16, "dtype": "float32", "tied": False},
+}
+
+
+def made_up(backend: str, dtype: str) -> dict[str, Any]:
+    """Give an environment tuple of a backend, in which nothing but names has a meaning."""
+    data = spec.load("environment.json")
+    declared = data["backends"][backend]
+    values = {name: f"some {name}" for name in (*data["always"], *declared["also"])}
+    values |= {
+        "backend": backend,
+        "dtype": dtype,
+        "kernels_sha256": hashlib.sha256(backend.encode()).hexdigest(),
+        "subnormals": "kept",
+    }
+    binds = declared.get("binds", [name for name in values if name not in data["unbound"]])
+    asked = {"OMP_NUM_THREADS": "2", "backend": backend, "dtype": "default"}
+    return {
+        "requested": [{"name": name, "value": asked[name]} for name in sorted(asked)],
+        "resolved": [
+            {"name": name, "value": values[name], "binds": name in binds}
+            for name in sorted(values)
+        ],
+        "binding_sha256": binding_sha256({name: values[name] for name in binds}),
+    }
+
+
+def fidelity() -> dict[str, Any]:
+    """Give records of the whole corpus: some near ties, and a top that differs at one of them."""
+    from lockstep.claims.fidelity import FidelitySeen, predicate
+    from lockstep.fidelity.corpus import corpus
+    from lockstep.fidelity.measure import Measured, Record
+
+    tie = 520
+    measured = [
+        Measured(
+            prompt,
+            tuple(
+                Record(
+                    position,
+                    kl=1000 + 7 * position,
+                    error=2_000_001 + position,
+                    scale=10**13 + position,
+                    margin=4_000_000 if position == tie else 10**12,
+                    top=9 if position == tie else 8,
+                    reference_top=8,
+                )
+                for position in prompt.positions
+            ),
+            hashlib.sha256(prompt.id.encode()).hexdigest(),
+        )
+        for prompt in corpus(256)
+    ]
+    seen = FidelitySeen(
+        MODEL, made_up("host", "float32"), made_up("float64", "float64"), tuple(measured)
+    )
+    return predicate(seen, issued_at=ISSUED_AT, producer=PRODUCER)
+
+
+_WORKLOAD = """
+a 0 9 3 salt=x
+c 0 6 4 seed=5
+b 2 10 2 salt=x like=a
+d 3 21 3 seed=%d eos
+"""
+
+_SCHEDULE = """
+admit a; chunk a 5; admit c; decode c 5,4,3
+decode c; decode a
+preempt_rc c; decode a
+
+decode a; resume c; cache_hit c 5
+"""
+
+
+def replay() -> dict[str, Any]:
+    """Give an execution with every event, blocks named and left open, a stop and an empty step."""
+    from lockstep.claims.replay import predicate
+    from lockstep.engine.opening import open_model
+    from lockstep.engine.tiny import TinyModel
+    from lockstep.lifecycle import Pool
+    from lockstep.replay.observe import observe
+    from lockstep.schedule.schedule import parse_schedule
+    from lockstep.schedule.workload import parse_workload
+
+    opened = open_model(TinyModel())
+    return {}
+
+
+MAKERS = {"fidelity": fidelity, "replay": replay}
+SUBJECTS = {
+    "fidelity": ("spec", "model"),
+    "invariance": ("spec", "model"),
+    "replay": ("spec", "model", "workload", "schedule"),
+}
+
+
+def document(kind: str) -> dict[str, Any]:
+    """Fold, and put placeholders where the vectors' builder fills in digests."""
+    folded = json.loads(lcj.encode(MAKERS[kind]()))
+    held = {"spec": f"$spec:{kind}", "model": folded["model"]["sha256"]}
+    return {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [
+            {"name": name, "digest": {"sha256": held.get(name, f"${name}")}}
+            for name in SUBJECTS[kind]
+        ],
+        "predicateType": predicate_type(kind),
+        "predicate": folded,
+    }
+
+
+if __name__ == "__main__":
+    json.dump(document(sys.argv[1]), sys.stdout, indent=1, ensure_ascii=False)
+    sys.stdout.write("\n")
