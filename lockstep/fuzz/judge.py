@@ -75,6 +75,8 @@ class Examined:
         first: the run that coverage is taken from.
         views: the steps of the first run, as an observer saw them.
         twice_equal: whether the second run was like the first; None where it was not made.
+        alone_equal: whether outputs were those of the requests alone; None where nothing ran, or
+            where it was not compared to the end.
     """
 
     case: Case
@@ -82,6 +84,7 @@ class Examined:
     first: Lived
     views: tuple[StepView, ...]
     twice_equal: bool | None
+    alone_equal: bool | None
 
     @property
     def schedule(self) -> Schedule:
@@ -115,16 +118,17 @@ def examine(model: Model, case: Case) -> Examined:
     """Run a case twice, and its requests alone, and judge them; errors as `judge`."""
     watch = _Watch()
     first = live(model, case, watch)
-    failure, twice = first.failure, None
+    failure, twice, by_itself = first.failure, None, None
     if failure is None:
         failure = _illegal(first)
-    if failure is None:
-        second = live(model, case)
-        failure = _again(first, second)
-        twice = failure is None
     if failure is None and first.run is not None:
-        failure = _alone(model, case, first.run)
-    return Examined(case, failure, first, tuple(watch.views), twice)
+        failure = _again(first, live(model, case))
+        twice = failure is None
+        if failure is None:
+            failure = _alone(model, case, first.run)
+            differs = failure is not None and failure.kind == "differs_alone"
+            by_itself = None if failure is not None and not differs else not differs
+    return Examined(case, failure, first, tuple(watch.views), twice, by_itself)
 
 
 def live(model: Model, case: Case, observer: Observer | None = None) -> Lived:
