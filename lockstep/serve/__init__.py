@@ -1,0 +1,1 @@
+"""The server: the engine behind HTTP in OpenAI's form, everything that it executes a schedule."""
