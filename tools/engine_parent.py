@@ -8,6 +8,7 @@ The documents are reviewed and committed; they are made anew where the rules of 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import sys
@@ -17,6 +18,7 @@ from lockstep import spec
 from lockstep.certificate import lcj
 from lockstep.certificate.statement import predicate_type
 from lockstep.engine.environment import binding_sha256
+from lockstep.schedule.schedule import Action
 
 PRODUCER = dict(
     zip(
@@ -51,8 +53,7 @@ def made_up(backend: str, dtype: str) -> dict[str, Any]:
     return {
         "requested": [{"name": name, "value": asked[name]} for name in sorted(asked)],
         "resolved": [
-            {"name": name, "value": values[name], "binds": name in binds}
-            for name in sorted(values)
+            {"name": name, "value": values[name], "binds": name in binds} for name in sorted(values)
         ],
         "binding_sha256": binding_sha256({name: values[name] for name in binds}),
     }
@@ -90,34 +91,64 @@ def fidelity() -> dict[str, Any]:
     return predicate(seen, issued_at=ISSUED_AT, producer=PRODUCER)
 
 
-_WORKLOAD = """
-a 0 9 3 salt=x
-c 0 6 4 seed=5
-b 2 10 2 salt=x like=a
-d 3 21 3 seed=%d eos
-"""
+_STOPS = 248
+"""A seed with which the last request's second token is the end of sequence."""
 
 _SCHEDULE = """
-admit a; chunk a 5; admit c; decode c 5,4,3
+admit a; chunk a 5; admit c; decode c :5,4,3
 decode c; decode a
-preempt_rc c; decode a
 
-decode a; resume c; cache_hit c 5
+preempt_rc c; decode a
+decode a; resume c; cache_hit c :5; chunk c 2 :4
+finish a; admit b; cache_hit b; decode b; decode c
+decode c; decode b
+finish b; finish c
+admit d; evict d; evict d :5; chunk d 9
+evict d; evict d; decode d
+decode d
+finish d
 """
+"""A step a line: event, request, tokens of a chunk, and after a colon the blocks that it names."""
 
 
 def replay() -> dict[str, Any]:
     """Give an execution with every event, blocks named and left open, a stop and an empty step."""
     from lockstep.claims.replay import predicate
     from lockstep.engine.opening import open_model
+    from lockstep.engine.sampling import Sampling
     from lockstep.engine.tiny import TinyModel
     from lockstep.lifecycle import Pool
     from lockstep.replay.observe import observe
-    from lockstep.schedule.schedule import parse_schedule
-    from lockstep.schedule.workload import parse_workload
+    from lockstep.schedule.schedule import Schedule
+    from lockstep.schedule.workload import Request, Workload
 
-    opened = open_model(TinyModel())
-    return {}
+    shared = tuple(range(40, 49))
+    drawn = Sampling(temperature="4", top_p="0.99", min_p="0.001", seed=_STOPS)
+    workload = Workload(
+        (
+            Request("b", (*shared, 7), 2, arrival=3, salt="x"),
+            Request("a", shared, 3, salt="x", ignore_eos=True),
+            Request("c", tuple(range(9, 15)), 4),
+            Request("d", tuple(range(100, 117)), 5, arrival=8, sampling=drawn),
+        )
+    )
+    steps = tuple(
+        tuple(map(_action, filter(None, line.split("; ")))) for line in _SCHEDULE[1:-1].split("\n")
+    )
+    seen = observe(open_model(TinyModel()), workload, Schedule(Pool(6, 4), steps))
+    environment = made_up("host", "float32")
+    return predicate(
+        dataclasses.replace(seen, environment=environment), issued_at=ISSUED_AT, producer=PRODUCER
+    )
+
+
+def _action(text: str) -> Action:
+    """Read an action of the schedule."""
+    words, _, named = text.partition(" :")
+    event, request, *tokens = words.split()
+    return Action(
+        event, request, int(*tokens), tuple(int(block) for block in named.split(",") if block)
+    )
 
 
 MAKERS = {"fidelity": fidelity, "replay": replay}

@@ -65,10 +65,16 @@ def _declarations(statement: dict[str, Any]) -> str:
     return hashlib.sha256(lcj.encode(held)).hexdigest()
 
 
+def _held_document(name: str) -> Callable[[dict[str, Any]], str]:
+    return lambda statement: hashlib.sha256(lcj.encode(statement["predicate"][name])).hexdigest()
+
+
 _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$layouts": _layout_sources,
     "$sources": _lemma_sources,
     "$declarations": _declarations,
+    "$workload": _held_document("workload"),
+    "$schedule": _held_document("schedule"),
 }
 """Subjects whose digest follows from the predicate."""
 

@@ -67,9 +67,9 @@ func (e *execution) act(a action, step int64, pointer string) (event, *refusal.R
 		return none, refusal.New("NOT_ARRIVED", pointer)
 	case r.busy == step:
 		return none, refusal.New("STEP_ORDER", pointer)
-	case r.ended() && a.event != "finish":
+	case r.active() && r.ended() && a.event != "finish":
 		return none, refusal.New("REQUEST_ENDED", pointer)
-	case !r.ended() && a.event == "finish":
+	case r.state == "DECODING" && !r.ended() && a.event == "finish":
 		return none, refusal.New("REQUEST_NOT_ENDED", pointer)
 	}
 	granted := []int64(nil)

@@ -144,12 +144,12 @@ func (k *Kind) run(predicate *lcj.Object, requests []*request) (map[string]int64
 		e.byID[r.id] = r
 	}
 	switch {
+	case trajectory.Text("start") != e.chain.hex():
+		return nil, refusal.New(notDerived, "/predicate/trajectory/start")
 	case len(parts) != len(steps):
 		return nil, refusal.New(badValue, "/predicate/trajectory/steps")
 	case len(events) != len(steps):
 		return nil, refusal.New(badValue, "/predicate/events")
-	case trajectory.Text("start") != e.chain.hex():
-		return nil, refusal.New(notDerived, "/predicate/trajectory/start")
 	}
 	for i := range steps {
 		if err := e.runStep(int64(i), steps[i].([]any), events[i].([]any), parts[i]); err != nil {

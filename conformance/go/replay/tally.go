@@ -91,16 +91,14 @@ func (t *tally) checkCoverage(coverage *lcj.Object, rel *relation.Relation, requ
 		}
 	}
 	for i, stated := range coverage.Objects("covered") {
-		if stated.Int("n") != int64(i)+1 {
-			return refusal.New(underived, refusal.Index(pointer, i)+"/n")
-		}
-		if stated.Int("legal") != legal[i] {
-			return refusal.New(underived, refusal.Index(pointer, i)+"/legal")
-		}
-	}
-	for i, stated := range coverage.Objects("covered") {
-		if stated.Int("shown") != shown[i] {
-			return refusal.New(recount, refusal.Index(pointer, i)+"/shown")
+		at := refusal.Index(pointer, i)
+		switch {
+		case stated.Int("n") != int64(i)+1:
+			return refusal.New(recount, at+"/n")
+		case stated.Int("legal") != legal[i]:
+			return refusal.New(underived, at+"/legal")
+		case stated.Int("shown") != shown[i]:
+			return refusal.New(recount, at+"/shown")
 		}
 	}
 	if !lcj.Equal(coverage.List("n_grams"), wanted) {
