@@ -245,18 +245,24 @@ def issue_invariance(
 
     Raises:
         LockstepError: NOT_COMPARABLE, a record is of another model, backend or version of the
-            sources; as `open_model`.
+            sources; COUNTERS_CONTRADICT, a record that no run leaves; as `open_model`.
     """
     from lockstep.claims.invariance import predicate
+    from lockstep.engine.backends import open_backend
     from lockstep.engine.opening import open_model
 
     opened = open_model(source, backend, dtype)
+    others = {run.subject.backend for run in controls}
     folded = predicate(
         runs,
         controls,
         model=opened.statement(),
         model_digest=opened.model.digest.hex(),
         environment=opened.environment(),
+        bindings={
+            name: open_backend(name, opened.model.backend.dtype).binding()
+            for name in sorted(others)
+        },
         issued_at=issued_at,
         producer=array_producer(command),
     )

@@ -1,4 +1,4 @@
-"""Made-up records of relations that all hold; a test changes one."""
+"""Made-up records of relations that all hold, as runs could leave them; a test changes one."""
 
 from __future__ import annotations
 
@@ -9,18 +9,78 @@ from typing import Any
 from lockstep.claims.invariance import predicate
 from lockstep.engine.backends import open_backend
 from lockstep.engine.digest import framed
-from lockstep.engine.environment import environment
+from lockstep.engine.environment import binding_sha256, environment
 from lockstep.lifecycle.relation import observed_n_grams
 from lockstep.relations.catalogue import controls, declared
 from lockstep.relations.observation import Difference, Observation, Subject
 
-LOG = ("admit", "chunk", "chunk", "decode", "decode", "preempt_rc", "resume", "decode", "finish")
+LOG = (
+    "admit", "cache_hit", "chunk", "evict", "chunk", "decode", "decode", "preempt_rc", "resume",
+    "decode", "finish",
+)  # fmt: skip
+"""The log of every request; each execution has one."""
+EXECUTIONS = 24
+ENGINE = {
+    "steps": 120, "batches": 80, "rows": 1200, "output_rows": 72, "batch_rows_max": 100,
+    "batch_requests_max": 8, "shared_batches": 24, "admissions": 24, "cache_hits": 24,
+    "hit_blocks": 24, "foreign_hit_blocks": 12, "chunks": 48, "decodes": 72, "evictions": 24,
+    "preemptions": 24, "resumes": 24, "finishes": 24, "published_blocks": 48,
+    "recomputed_rows": 40, "split_rows": 20, "splits_crossed": 2, "drawn_tokens": 30,
+    "stopped": 6,
+}  # fmt: skip
+"""What the executions of a run counted, whatever its relation."""
+OWN: dict[str, dict[str, int]] = {
+    "MR1": {
+        "batches_of_1": 56, "batches_of_2": 4, "batches_of_3": 4, "batches_of_4": 4,
+        "batches_of_8": 3, "batches_of_16": 3, "batches_of_31": 3, "batches_of_32": 3,
+    },
+    "MR6": {"shapes": 8, "replays": 16},
+    "MR6-PROCESS": {"processes": 6, "hash_seeds": 6},
+    "NEVER-FITS": {"filled_pools": 4, "refused_prompts": 10, "refused_outputs": 10},
+    "BLOCK-SIZE": {"block_sizes_compared": 96},
+    "PATH-EQ": {
+        "served_positions": 72, "whole_positions": 1200, "chunked_positions": 1200,
+        "single_positions": 10,
+    },
+    "KERNEL-EQ": {"kernels": 15, "shapes": 57},
+}  # fmt: skip
+"""Counters of a relation's own that are not 1."""
+POSITIONS = {
+    "MR4": 120, "MR4b": 120, "MR6": 160, "MR6-PROCESS": 384, "PATH-EQ": 1354, "BLOCK-SIZE": 480,
+    "NEVER-FITS": 116, "NO-STARVATION": 120, "KERNEL-EQ": 57,
+}  # fmt: skip
+"""Positions of a run, where they are not its outputs and their endings."""
+REQUESTS = {"MR6": 16, "MR6-PROCESS": 0, "BLOCK-SIZE": 120, "KERNEL-EQ": 0}
 PRODUCER = dict.fromkeys(("name", "version", "python", "numpy", "machine", "command"), "test")
 CHECKPOINT = "ab" * 32
 
 
 def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def holding(name: str, size: int, subject: Subject, seed: int = 0) -> Observation:
+    """Give the record of a run that holds."""
+    relation = declared()[name]
+    grams = {
+        gram: EXECUTIONS * count for n in (2, 3) for gram, count in observed_n_grams(LOG, n).items()
+    }
+    own = dict.fromkeys(set(relation.counters) - set(ENGINE), 1)
+    executed = relation.executes
+    return Observation(
+        relation=name,
+        block_size=size,
+        seed=seed,
+        subject=subject,
+        outcome="holds",
+        workloads=tuple(sorted({sha256(name), sha256("shared")})) if executed else (),
+        schedules=(sha256(f"{name} {size} {seed}"),) if executed else (),
+        executions=EXECUTIONS * executed,
+        requests=REQUESTS.get(name, EXECUTIONS),
+        positions=POSITIONS.get(name, 96),
+        counters={**(ENGINE if executed else {}), **own, **OWN.get(name, {})},
+        n_grams=grams if executed else {},
+    )
 
 
 class Records:
@@ -40,16 +100,14 @@ class Records:
         binding = self.environment["binding_sha256"]
         self.subject = Subject("host", "float32", digest, binding, "5" * 64)
         self.runs = [
-            self._holding(name, size, self.subject)
+            holding(name, size, self.subject)
             for name, one in declared().items()
             for size in one.block_sizes
         ]
-        required, other = controls()
-        caught = self._holding(
-            required.relation, required.block_size, replace(self.subject, backend=required.backend)
-        )
-        missed = self._holding(
-            other.relation, other.block_size, replace(self.subject, backend=other.backend)
+        self.bindings = {one.backend: open_backend(one.backend).binding() for one in controls()}
+        caught, missed = (
+            holding(one.relation, one.block_size, self.controlled(one.backend))
+            for one in controls()
         )
         difference = Difference("batch of 2", "r1", 17, None, "logits", "1", "2")
         self.controls = [
@@ -58,23 +116,31 @@ class Records:
         ]
 
     @staticmethod
-    def _holding(name: str, size: int, subject: Subject) -> Observation:
-        grams = observed_n_grams(LOG, 2) + observed_n_grams(LOG, 3)
-        executed = name != "KERNEL-EQ"
-        return Observation(
-            relation=name,
-            block_size=size,
-            seed=0,
-            subject=subject,
-            outcome="holds",
-            workloads=tuple(sorted({sha256(name), sha256("shared")})) if executed else (),
-            schedules=(sha256(f"{name} {size}"),) if executed else (),
-            executions=2 * executed,
-            requests=3 * executed,
-            positions=100,
-            counters=dict.fromkeys(declared()[name].counters, 4),
-            n_grams=dict(grams) if executed else {},
-        )
+    def make(name: str, size: int, subject: Subject, seed: int) -> Observation:
+        """Give the record of a run that holds."""
+        return holding(name, size, subject, seed)
+
+    def controlled(self, backend: str) -> Subject:
+        """Give the subject of a control."""
+        digest = binding_sha256(self.bindings[backend])
+        return replace(self.subject, backend=backend, binding_sha256=digest)
+
+    def move(self, settings: dict[str, str]) -> None:
+        """Put all runs into an environment that resolves settings so; they bind there too."""
+        held = {entry["name"]: entry["value"] for entry in self.environment["resolved"]}
+        held |= settings
+        resolved = [
+            {"name": name, "value": value, "binds": name != "python"}
+            for name, value in sorted(held.items())
+        ]
+        binding = {entry["name"]: entry["value"] for entry in resolved if entry["binds"]}
+        digest = binding_sha256({str(name): str(value) for name, value in binding.items()})
+        requested = [{"name": name, "value": held[name]} for name in ("backend", "dtype")]
+        self.environment = {
+            "requested": requested, "resolved": resolved, "binding_sha256": digest
+        }  # fmt: skip
+        self.subject = replace(self.subject, backend=held["backend"], binding_sha256=digest)
+        self.runs = [replace(run, subject=self.subject) for run in self.runs]
 
     def run(self, name: str, size: int) -> Observation:
         """Give a run."""
@@ -110,6 +176,7 @@ class Records:
             "model": self.model,
             "model_digest": self.subject.model_digest,
             "environment": self.environment,
+            "bindings": self.bindings,
             "issued_at": "2026-05-01T00:00:00Z",
             "producer": PRODUCER,
         }

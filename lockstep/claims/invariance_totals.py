@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -18,6 +19,11 @@ VERDICTS = ("UNPROVEN", "VIOLATED", "INVARIANT")
 """From the least to the most that they say [INV-9]."""
 OUTCOMES = ("not_run", "vacuous", "violated", "holds")
 """Of a run, from the least to the most that they say."""
+NOT_SHOWN = "not_shown"
+STRAYS = "strays"
+"""Of a control: it compared something else than its twin did."""
+DOES_NOT_APPLY = "DOES_NOT_APPLY"
+"""Of a claim: none of its relations applies."""
 ALL = "all"
 """The population of all runs."""
 KERNEL_EQUALITY, KERNELS = "KERNEL-EQ", "kernels"
@@ -33,11 +39,38 @@ def outcomes(runs: Iterable[Observation]) -> dict[Combination, str]:
     return found
 
 
-def shown(control: Observation, required: bool) -> str:
-    """Say what a control came to [INV-7]."""
-    if control.outcome == "violated":
+def shown(control: Observation, runs: Iterable[Observation], required: bool, backend: str) -> str:
+    """Say what a control came to [INV-7].
+
+    Args:
+        control: its run.
+        runs: all runs, of which one may be its twin.
+        required: whether every machine shows it.
+        backend: the subject's, which controls nothing.
+    """
+    if control.subject.backend == backend or not any(repeats(control, run) for run in runs):
+        return NOT_SHOWN
+    return _word(control.outcome, required)
+
+
+def repeats(control: Observation, run: Observation) -> bool:
+    """Say whether a control executed and compared what a run did [INV-7]."""
+    alike = replace(
+        run,
+        subject=control.subject,
+        outcome=control.outcome,
+        reason=control.reason,
+        differences=control.differences,
+        first_difference=control.first_difference,
+    )
+    return control.positions > 0 and control == alike
+
+
+def _word(outcome: str, required: bool) -> str:
+    """Say what a control that repeats its twin came to."""
+    if outcome == "violated":
         return "shown"
-    return "not_comparable" if (control.outcome, required) == ("holds", False) else "not_shown"
+    return "not_comparable" if (outcome, required) == ("holds", False) else NOT_SHOWN
 
 
 def fold(found: Iterable[str], controls: Iterable[str], holds: str) -> str:
@@ -60,7 +93,7 @@ def weakening_never_raises() -> bool:
     Neither verdict nor weakening looks at more than which outcomes occur, so that three runs show
     whatever any number of them shows.
     """
-    runs, tried = OUTCOMES[::-1], ("violated", "holds", "vacuous", "not_run")
+    runs, tried = OUTCOMES[::-1], ("violated", "holds", "vacuous", "not_run", STRAYS)
     for *seen, required, other in product(runs, runs, runs, tried, tried):
         before = _rank(seen, required, other)
         for place, value in enumerate(seen):
@@ -77,17 +110,28 @@ def weakening_never_raises() -> bool:
 
 
 def _weaker_controls(outcome: str) -> tuple[str, ...]:
-    return {"violated": ("holds", "vacuous", "not_run"), "holds": ("vacuous", "not_run")}.get(
-        outcome, ()
-    )
+    less = ("vacuous", "not_run", STRAYS)
+    return {"violated": ("holds", *less), "holds": less}.get(outcome, ())
 
 
 def _rank(seen: Sequence[str], required: str, other: str) -> int:
-    words = [
-        "shown" if outcome == "violated" else "not_shown" if must or outcome != "holds"
-        else "not_comparable" for outcome, must in ((required, True), (other, False))
-    ]  # fmt: skip
+    controls = ((required, True), (other, False))
+    words = [NOT_SHOWN if outcome == STRAYS else _word(outcome, must) for outcome, must in controls]
     return VERDICTS.index(fold(seen, words, VERDICTS[-1]))
+
+
+def exemptions(resolved: Mapping[str, str]) -> list[dict[str, Any]]:
+    """List the combinations of relations that do not apply in an environment [INV-12].
+
+    Args:
+        resolved: the environment's settings in force, by name.
+    """
+    return [
+        {"relation": name, "block_size": size, "reason": relation.exempt_reason}
+        for name, relation in declared().items()
+        if not relation.applies(resolved)
+        for size in relation.block_sizes
+    ]
 
 
 def claims(found: Mapping[Combination, str], controls: Sequence[str]) -> list[dict[str, Any]]:
@@ -104,7 +148,7 @@ def claims(found: Mapping[Combination, str], controls: Sequence[str]) -> list[di
                 "name": entry["name"],
                 "demanded": len(own),
                 "held": own.count("holds"),
-                "verdict": fold(own, controls, "HOLDS"),
+                "verdict": fold(own, controls, "HOLDS") if own else DOES_NOT_APPLY,
             }
         )
     return listed
@@ -130,6 +174,7 @@ def counts(
     found: Mapping[Combination, str],
     controls: Sequence[str],
     rows: Sequence[Mapping[str, Any]],
+    exempt: int,
 ) -> dict[str, int]:
     """Give the counts [INV-11].
 
@@ -138,6 +183,7 @@ def counts(
         found: the outcome of each combination.
         controls: what each control came to.
         rows: the coverage of each population, `all` last.
+        exempt: how many combinations do not apply.
     """
     said = list(found.values())
     two, three = rows[-2:]
@@ -147,9 +193,10 @@ def counts(
         if (run.relation, run.outcome) == (KERNEL_EQUALITY, "holds")
     ]
     return {
-        "relations": len(declared()),
+        "relations": len({name for name, _ in found}),
         "demanded": len(found),
         **{name: said.count(name) for name in OUTCOMES[::-1]},
+        "does_not_apply": exempt,
         "runs": len(runs),
         "executions": sum(run.executions for run in runs),
         "requests": sum(run.requests for run in runs),

@@ -81,11 +81,22 @@ def test_what_nobody_ran_is_said(records: Records) -> None:
 
 
 def test_several_seeds_say_the_least_of_them(records: Records) -> None:
-    second = replace(records.run("MR2", 16), seed=7)
-    records.runs.append(second)
-    assert records.fold()["counts"]["runs"] == records.fold()["counts"]["demanded"] + 1
-    records.runs[-1] = replace(second, outcome="vacuous", reason="zero: chunks")
+    records.runs += [replace(run, seed=1) for run in records.runs]
+    folded = records.fold()
+    assert (folded["seeds"], folded["verdict"]) == (2, "INVARIANT")
+    assert folded["counts"]["runs"] == 2 * folded["counts"]["demanded"]
+    records.runs[-1] = replace(records.runs[-1], outcome="vacuous", reason="zero: shapes")
     assert records.fold()["verdict"] == "UNPROVEN"
+
+
+def test_a_seed_that_was_left_out_was_not_run(records: Records) -> None:
+    records.runs.append(replace(records.run("MR2", 16), seed=2))
+    folded = records.fold()
+    assert folded["seeds"] == 3
+    assert folded["counts"]["not_run"] == folded["counts"]["demanded"]
+    assert folded["counts"]["runs"] == 3 * folded["counts"]["demanded"]
+    seeds = [run["seed"] for run in folded["runs"] if run["relation"] == "MR7"]
+    assert seeds == [0, 1, 2] * 5
 
 
 @pytest.mark.parametrize("outcome", ["holds", "vacuous", "not_run"])
@@ -121,6 +132,77 @@ def test_runs_of_another_model_or_environment_are_not_folded(records: Records) -
     stated = {**records.environment, "binding_sha256": "9" * 64}
     wrong = {**records.arguments(), "environment": stated}
     assert refusal(lambda: predicate(**wrong)) == "NOT_COMPARABLE"
+
+
+@pytest.mark.parametrize("member", ["dtype", "model_digest", "binding_sha256", "sources_sha256"])
+def test_a_control_of_another_subject_is_not_folded(records: Records, member: str) -> None:
+    control = records.controls[0]
+    value = "float16" if member == "dtype" else "9" * 64
+    records.controls[0] = replace(control, subject=replace(control.subject, **{member: value}))
+    assert refusal(records.fold) == "NOT_COMPARABLE"
+
+
+def test_a_control_says_what_its_bits_depend_on(folded: dict[str, Any]) -> None:
+    told = {entry["name"]: entry["value"] for entry in folded["controls"][0]["binding"]}
+    assert (told["backend"], told["dtype"]) == ("fast", "float32")
+    assert {"blas", "blas_kernel", "numpy", "kernels_sha256"} <= set(told)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"workloads": ()},
+        {"schedules": ()},
+        {"executions": 25},
+        {"requests": 23},
+        {"positions": 95},
+        {"counters": {}},
+        {"n_grams": {}},
+    ],
+)
+def test_a_control_that_saw_something_else_than_its_twin_shows_nothing(
+    records: Records, members: dict[str, Any]
+) -> None:
+    control, other = records.controls
+    twin = records.run("MR1", 16)
+    assert invariance_totals.repeats(control, twin)
+    for one, required in ((replace(control, **members), True), (replace(other, **members), False)):
+        assert not invariance_totals.repeats(one, twin)
+        assert invariance_totals.shown(one, [twin], required, "host") == "not_shown"
+
+
+def test_the_subject_controls_nothing(records: Records) -> None:
+    control, twin = records.controls[0], records.run("MR1", 16)
+    assert invariance_totals.shown(control, [twin], True, "host") == "shown"
+    assert invariance_totals.shown(control, [twin], True, "fast") == "not_shown"
+
+
+def test_kernel_equality_does_not_apply_on_a_device(records: Records) -> None:
+    records.move({"backend": "triton", "triton_kernels": "compiled"})
+    for size in (8, 16):
+        records.change("KERNEL-EQ", size, outcome="not_run", reason="it is about host")
+    for size in (32, 64, 128):
+        records.drop("KERNEL-EQ", size)
+    folded = records.fold()
+    assert folded["verdict"] == "INVARIANT"
+    assert [one["block_size"] for one in folded["does_not_apply"]] == [8, 16, 32, 64, 128]
+    assert folded["claims"][-1]["verdict"] == invariance_totals.DOES_NOT_APPLY
+
+
+def test_what_does_not_apply_and_was_run_all_the_same_is_refused(records: Records) -> None:
+    records.move({"backend": "triton", "triton_kernels": "compiled"})
+    assert refusal(records.fold) == "BAD_VALUE"
+
+
+@pytest.mark.parametrize("kernels", [{}, {"triton_kernels": "interpreted"}])
+def test_nothing_else_makes_kernel_equality_not_apply(
+    records: Records, kernels: dict[str, str]
+) -> None:
+    records.move({"backend": "triton", **kernels})
+    records.change("KERNEL-EQ", 8, outcome="not_run", reason="it is about host")
+    folded = records.fold()
+    assert folded["does_not_apply"] == []
+    assert folded["verdict"] == "UNPROVEN"
 
 
 @pytest.mark.parametrize("which", ["runs", "controls"])
@@ -173,6 +255,8 @@ def test_the_fold_ascends_with_its_outcomes() -> None:
 def test_weakening_any_run_or_control_never_raises_the_verdict(records: Records) -> None:
     rank = VERDICTS.index
     for place, run in enumerate(list(records.runs)):
+        if run.block_size != 16:
+            continue
         before = [rank("INVARIANT")]
         for outcome in ("violated", "vacuous", "not_run"):
             records.change(run.relation, run.block_size, outcome=outcome)

@@ -12,11 +12,14 @@ from typing import Any
 from lockstep_verify import spec
 from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.derive.environment import Environment, check_environment
+from lockstep_verify.derive.invariance_controls import check_controls
+from lockstep_verify.derive.invariance_counters import check_schedules
 from lockstep_verify.derive.invariance_runs import (
+    CLAIM_DOES_NOT_APPLY,
     COVERAGE,
     OUTCOME,
+    Demand,
     Gram,
-    check_controls,
     check_places,
     check_run,
     combined,
@@ -47,15 +50,22 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     _check_model(predicate, environment)
     _check_lifecycle(predicate["lifecycle"])
     legal = {n: words(predicate["lifecycle"]["cells"], n) for n in (2, 3)}
-    wanted, runs, controls = demand(), predicate["runs"], predicate["controls"]
-    check_places(runs, wanted, f"{_AT}/runs")
+    resolved = environment.resolved
+    wanted, runs, controls = demand(resolved), predicate["runs"], predicate["controls"]
+    require(COVERAGE, f"{_AT}/does_not_apply", wanted.exempt, predicate["does_not_apply"])
+    check_places(runs, wanted, predicate["seeds"], f"{_AT}/runs")
     for i, run in enumerate(runs):
-        check_run(run, wanted.counters[run["relation"]], legal, f"{_AT}/runs/{i}")
-    check_controls(controls, wanted, legal, f"{_AT}/controls")
+        relation = wanted.relations[run["relation"]]
+        check_run(run, relation, legal, f"{_AT}/runs/{i}", resolved["backend"])
+    check_controls(controls, runs, wanted, legal, resolved, f"{_AT}/controls")
+    check_schedules(
+        [(f"{_AT}/{member}/{i}", record)
+         for member in ("runs", "controls") for i, record in enumerate(predicate[member])]
+    )  # fmt: skip
     found, told = combined(runs), [control["shown"] for control in controls]
     _check_claims(predicate["claims"], found, told)
     shown = _check_coverage(predicate["coverage"], runs, legal)
-    counts = _counts(runs, controls, found, shown, legal)
+    counts = _counts(predicate, wanted, found, shown, legal)
     for name, value in counts.items():
         require(_COUNTS, f"{_AT}/counts/{name}", value, predicate["counts"][name])
     verdict = fold(list(found.values()), told, "INVARIANT")
@@ -72,6 +82,9 @@ def _check_model(predicate: dict[str, Any], environment: Environment) -> None:
     for field in (b"lockstep/model/1", bytes.fromhex(model["sha256"]), dtype.encode("ascii")):
         digest.update(len(field).to_bytes(8, "big") + field)
     require("BAD_VALUE", f"{_AT}/model_digest", digest.hexdigest(), predicate["model_digest"])
+    if model["recipe"] is not None:
+        made = model["recipe"]["dtype"]
+        require("BAD_VALUE", f"{_AT}/model/stored_dtype", made, model["stored_dtype"])
 
 
 def _check_lifecycle(stated: dict[str, Any]) -> None:
@@ -94,7 +107,8 @@ def _check_claims(
         require(COVERAGE, f"{at}/{i}/name", entry["name"], claim["name"])
         require(COVERAGE, f"{at}/{i}/demanded", len(outcomes), claim["demanded"])
         require(_COUNTS, f"{at}/{i}/held", outcomes.count("holds"), claim["held"])
-        require(OUTCOME, f"{at}/{i}/verdict", fold(outcomes, told, "HOLDS"), claim["verdict"])
+        verdict = fold(outcomes, told, "HOLDS") if outcomes else CLAIM_DOES_NOT_APPLY
+        require(OUTCOME, f"{at}/{i}/verdict", verdict, claim["verdict"])
 
 
 def _check_coverage(
@@ -123,14 +137,15 @@ def _check_coverage(
 
 
 def _counts(
-    runs: Runs,
-    controls: Runs,
+    predicate: dict[str, Any],
+    wanted: Demand,
     found: dict[tuple[str, int], str],
     shown: dict[int, set[Gram]],
     legal: dict[int, set[Gram]],
 ) -> dict[str, int]:
     """Give the counts, in their order (INV-11)."""
-    outcomes, told = list(found.values()), [control["shown"] for control in controls]
+    runs, told = predicate["runs"], [control["shown"] for control in predicate["controls"]]
+    outcomes = list(found.values())
     relation, kernels = _KERNELS
     compared = [
         counter["value"]
@@ -143,6 +158,7 @@ def _counts(
         "relations": len({name for name, _ in found}),
         "demanded": len(found),
         **{name: outcomes.count(name) for name in ("holds", "violated", "vacuous", "not_run")},
+        "does_not_apply": len(wanted.exempt),
         "runs": len(runs),
         **{
             name: sum(run[name] for run in runs)
@@ -152,7 +168,7 @@ def _counts(
             name: len({digest for run in runs for digest in run[name]})
             for name in ("workloads", "schedules")
         },
-        "controls": len(controls),
+        "controls": len(told),
         "controls_shown": told.count("shown"),
         "controls_not_comparable": told.count("not_comparable"),
         "two_grams": len(shown[2]),
@@ -193,6 +209,8 @@ def _lines(predicate: dict[str, Any], environment: Environment) -> tuple[str, ..
         f"{counts['three_grams']} of {counts['three_grams_legal']}",
         f"kernels equal between backends: {counts['kernels_equal']}",
     ]  # fmt: skip
+    exempt = {one["relation"]: one["reason"] for one in predicate["does_not_apply"]}
+    rows += [f"does not apply: {relation}: {reason}" for relation, reason in exempt.items()]
     for run in predicate["runs"]:
         if run["outcome"] != "holds":
             first = run["first_difference"]

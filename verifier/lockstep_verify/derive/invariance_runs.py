@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from lockstep_verify import spec
+from lockstep_verify.derive.invariance_counters import check_counters, counter_names
 from lockstep_verify.errors import Refusal
 
 COVERAGE = "COVERAGE_DENOMINATOR_NOT_DERIVED"
 OUTCOME = "OUTCOME_NOT_DERIVED"
+CLAIM_DOES_NOT_APPLY = "DOES_NOT_APPLY"
 OUTCOMES = ("not_run", "vacuous", "violated", "holds")
 """From the least to the most that a run says; several runs say what the least of them does."""
 _LISTS = ("workloads", "schedules", "counters", "n_grams")
@@ -18,23 +20,44 @@ Gram = tuple[str, ...]
 
 
 class Demand(NamedTuple):
-    """What `relations.json` asks for.
+    """What `relations.json` asks for in an environment.
 
     Attributes:
-        counters: the counters that a run of a relation needs, by the relation's name.
-        places: the place of each combination of a relation and a block size.
+        relations: each relation as the file declares it, by name.
+        places: the demanded combinations of a relation and a block size, in order.
+        exempt: the combinations of relations that do not apply, as a predicate lists them.
     """
 
-    counters: dict[str, list[str]]
-    places: dict[tuple[str, int], int]
+    relations: dict[str, dict[str, Any]]
+    places: list[tuple[str, int]]
+    exempt: list[dict[str, Any]]
 
 
-def demand() -> Demand:
-    """Give what the spec asks for (INV-4)."""
-    relations = spec.load("relations.json")["relations"]
-    pairs = [(entry["name"], size) for entry in relations for size in entry["block_sizes"]]
-    places = {pair: place for place, pair in enumerate(pairs)}
-    return Demand({entry["name"]: entry["counters"] for entry in relations}, places)
+def demand(resolved: dict[str, str]) -> Demand:
+    """Give what the spec asks for in an environment (INV-4, INV-12).
+
+    Args:
+        resolved: the settings in force, by name.
+    """
+    wanted = Demand({}, [], [])
+    for entry in spec.load("relations.json")["relations"]:
+        wanted.relations[entry["name"]] = entry
+        reason = _exemption(entry, resolved)
+        for size in entry["block_sizes"]:
+            if reason is None:
+                wanted.places.append((entry["name"], size))
+                continue
+            wanted.exempt.append({"relation": entry["name"], "block_size": size, "reason": reason})
+    return wanted
+
+
+def _exemption(entry: dict[str, Any], resolved: dict[str, str]) -> str | None:
+    """Give why a relation does not apply; None where it does."""
+    rule = entry.get("does_not_apply")
+    if rule is None:
+        return None
+    met = all(resolved.get(one["name"]) == one["value"] for one in rule["settings"])
+    return str(rule["reason"]) if met else None
 
 
 def words(cells: list[dict[str, str]], n: int) -> set[Gram]:
@@ -56,115 +79,104 @@ def require(code: str, pointer: str, expected: object, got: object) -> None:
         raise Refusal(code, pointer, expected, got)
 
 
-def check_places(runs: list[dict[str, Any]], wanted: Demand, at: str) -> None:
-    """Check that runs stand in their order, and that each combination has one (step 3)."""
-    before = (-1, -1)
+def check_places(runs: list[dict[str, Any]], wanted: Demand, seeds: int, at: str) -> None:
+    """Check that there is exactly a run of each seed of each demanded combination (step 3)."""
+    require(COVERAGE, at, len(wanted.places) * seeds, len(runs))
     for i, run in enumerate(runs):
-        name, size = run["relation"], run["block_size"]
-        if name not in wanted.counters:
-            raise Refusal(COVERAGE, f"{at}/{i}/relation", sorted(wanted.counters), name)
-        if (name, size) not in wanted.places:
-            sizes = [other for relation, other in wanted.places if relation == name]
-            raise Refusal(COVERAGE, f"{at}/{i}/block_size", sizes, size)
-        place = (wanted.places[name, size], run["seed"])
-        if place <= before:
-            raise Refusal("BAD_VALUE", f"{at}/{i}", "a run after the one before", [name, size])
-        before = place
-    there = {(run["relation"], run["block_size"]) for run in runs}
-    for pair in wanted.places:
-        if pair not in there:
-            raise Refusal(COVERAGE, at, f"a run of {pair[0]} at {pair[1]}", "none")
+        name, size = wanted.places[i // seeds]
+        require(COVERAGE, f"{at}/{i}/relation", name, run["relation"])
+        require(COVERAGE, f"{at}/{i}/block_size", size, run["block_size"])
+        require(COVERAGE, f"{at}/{i}/seed", i % seeds, run["seed"])
 
 
-def check_run(run: dict[str, Any], needed: list[str], legal: dict[int, set[Gram]], at: str) -> None:
-    """Check the form of a run, and derive its outcome (step 4).
+def check_run(
+    run: dict[str, Any],
+    relation: dict[str, Any],
+    legal: dict[int, set[Gram]],
+    at: str,
+    backend: str | None = None,
+) -> None:
+    """Check the form of a run, derive its outcome, and hold its numbers together (step 4).
 
     Args:
         run: the record.
-        needed: the counters that must not be zero.
+        relation: what `relations.json` says of its relation.
         legal: the words of the lifecycle by their number of events.
         at: where the run stands.
+        backend: the environment's; None for a control.
 
     Raises:
-        Refusal: BAD_VALUE, OUTCOME_NOT_DERIVED.
+        Refusal: BAD_VALUE, OUTCOME_NOT_DERIVED, COUNTERS_CONTRADICT.
     """
     for member in ("workloads", "schedules"):
         _ascending(run[member], [f"{at}/{member}/{i}" for i in range(len(run[member]))])
     names = [counter["name"] for counter in run["counters"]]
     _ascending(names, [f"{at}/counters/{i}/name" for i in range(len(names))])
-    _check_grams(run["n_grams"], legal, f"{at}/n_grams")
-    if run["differences"] > run["positions"]:
-        most = f"at most {run['positions']}"
-        raise Refusal("BAD_VALUE", f"{at}/differences", most, run["differences"])
-    if (run["first_difference"] is None) != (run["differences"] == 0):
-        words_ = "null" if run["differences"] == 0 else "a difference"
-        raise Refusal("BAD_VALUE", f"{at}/first_difference", words_, run["first_difference"])
+    grams = [tuple(entry["events"]) for entry in run["n_grams"]]
+    places = [f"{at}/n_grams/{i}/events" for i in range(len(grams))]
+    _ascending([(len(gram), gram) for gram in grams], places)
+    possible = counter_names(relation)
+    for i, name in enumerate(names):
+        if name not in possible:
+            expected = f"a counter of {relation['name']}"
+            raise Refusal("BAD_VALUE", f"{at}/counters/{i}/name", expected, name)
+    for gram, place in zip(grams, places, strict=True):
+        if gram not in legal[len(gram)]:
+            raise Refusal("BAD_VALUE", place, "a word of the lifecycle", list(gram))
+    _check_differences(run, at)
+    needed = relation.get("backend")
+    if run["outcome"] != "not_run" and backend is not None and needed not in (None, backend):
+        expected = f"not_run: {relation['name']} is about the backend {needed}, not {backend}"
+        raise Refusal(OUTCOME, f"{at}/outcome", expected, run["outcome"])
     if run["outcome"] == "not_run":
         _check_not_run(run, at)
         return
-    derived = outcome(run, needed)
+    if not relation["executes"]:
+        for member in ("workloads", "schedules", "executions", "requests", "n_grams"):
+            require("BAD_VALUE", f"{at}/{member}", _nothing(member), run[member])
+    derived = outcome(run, relation)
     require(OUTCOME, f"{at}/outcome", derived, run["outcome"])
     if (run["reason"] != "") != (derived == "vacuous"):
         wanted = "a reason" if derived == "vacuous" else "no reason"
         raise Refusal("BAD_VALUE", f"{at}/reason", wanted, run["reason"])
+    check_counters(run, relation, at)
 
 
-def outcome(run: dict[str, Any], needed: list[str]) -> str:
+def outcome(run: dict[str, Any], relation: dict[str, Any]) -> str:
     """Give the outcome of a run that was executed (REL-5)."""
     counted = {counter["name"]: counter["value"] for counter in run["counters"]}
+    executed = ("executions", "workloads", "schedules") if relation["executes"] else ()
     if run["differences"]:
         return "violated"
-    if run["positions"] == 0 or any(not counted.get(name) for name in needed):
+    if run["positions"] == 0 or not all(run[member] for member in executed):
         return "vacuous"
-    return "holds"
+    return "holds" if all(counted.get(name) for name in relation["counters"]) else "vacuous"
+
+
+def _check_differences(run: dict[str, Any], at: str) -> None:
+    if run["differences"] > run["positions"]:
+        most = f"at most {run['positions']}"
+        raise Refusal("BAD_VALUE", f"{at}/differences", most, run["differences"])
+    if (run["first_difference"] is None) != (run["differences"] == 0):
+        told = "null" if run["differences"] == 0 else "a difference"
+        raise Refusal("BAD_VALUE", f"{at}/first_difference", told, run["first_difference"])
 
 
 def _check_not_run(run: dict[str, Any], at: str) -> None:
     if not run["reason"]:
         raise Refusal("BAD_VALUE", f"{at}/reason", "why it was not run", "")
     for member in ("workloads", "schedules", *_NUMBERS, "counters", "n_grams"):
-        empty: object = [] if member in _LISTS else 0
-        require("BAD_VALUE", f"{at}/{member}", empty, run[member])
+        require("BAD_VALUE", f"{at}/{member}", _nothing(member), run[member])
+
+
+def _nothing(member: str) -> object:
+    return [] if member in _LISTS else 0
 
 
 def _ascending(values: list[Any], pointers: list[str]) -> None:
     for before, value, pointer in zip(values, values[1:], pointers[1:], strict=False):
         if value <= before:
             raise Refusal("BAD_VALUE", pointer, f"above {before}", value)
-
-
-def _check_grams(entries: list[dict[str, Any]], legal: dict[int, set[Gram]], at: str) -> None:
-    grams = [tuple(entry["events"]) for entry in entries]
-    order = [(len(gram), gram) for gram in grams]
-    _ascending(order, [f"{at}/{i}/events" for i in range(len(grams))])
-    counted = {gram: entry["count"] for gram, entry in zip(grams, entries, strict=True)}
-    for i, gram in enumerate(grams):
-        if gram not in legal[len(gram)]:
-            raise Refusal("BAD_VALUE", f"{at}/{i}/events", "a word of the lifecycle", list(gram))
-    for i, gram in enumerate(grams):
-        least = min(counted.get(part, 0) for part in (gram[:2], gram[1:])) if gram[2:] else None
-        if least is not None and counted[gram] > least:
-            raise Refusal("BAD_VALUE", f"{at}/{i}/count", f"at most {least}", counted[gram])
-
-
-def shown(control: dict[str, Any], required: bool) -> str:
-    """Say what a control came to (INV-7)."""
-    if control["outcome"] == "violated":
-        return "shown"
-    return "not_comparable" if control["outcome"] == "holds" and not required else "not_shown"
-
-
-def check_controls(controls: list[dict[str, Any]], wanted: Demand, legal: dict[int, set[Gram]],
-                   at: str) -> None:  # fmt: skip
-    """Check the controls against those that the spec declares (step 5)."""
-    declared = spec.load("relations.json")["controls"]
-    require(COVERAGE, at, len(declared), len(controls))
-    for i, (entry, control) in enumerate(zip(declared, controls, strict=True)):
-        place = f"{at}/{i}"
-        for member in ("backend", "relation", "block_size"):
-            require(COVERAGE, f"{place}/{member}", entry[member], control[member])
-        check_run(control, wanted.counters[entry["relation"]], legal, place)
-        require(OUTCOME, f"{place}/shown", shown(control, entry["required"]), control["shown"])
 
 
 def combined(runs: list[dict[str, Any]]) -> dict[tuple[str, int], str]:
