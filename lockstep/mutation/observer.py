@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lockstep.relations.observation import Difference, Subject
 
 BLOCK_SIZE = 8
-"""Of the relations' pools: the smallest of spec/relations.json, which has the most blocks' edges."""
+"""Of the relations' pools: the smallest of spec/relations.json, with the most edges of blocks."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Setting:
         folder: where it was read from.
         recipe: what it was made by.
         subject: model, backend and sources by digest.
+        golden: file of the digests that the engine as it is gave in the same campaign.
         block_size: of the relations' pools.
     """
 
@@ -32,6 +33,7 @@ class Setting:
     folder: Path
     recipe: TinyModel
     subject: Subject
+    golden: Path
     block_size: int = BLOCK_SIZE
 
 

@@ -17,6 +17,7 @@ from lockstep.fidelity.measure import measure
 from lockstep.fidelity.observe import REFERENCE
 from lockstep.mutation import sentinel
 from lockstep.mutation.observer import Observer, Seen, Setting
+from lockstep.mutation.trajectory import TRAJECTORY
 from lockstep.relations.observation import Difference
 from lockstep.relations.registry import RELATIONS
 from lockstep.relations.relation import Relation
@@ -105,7 +106,8 @@ OBSERVERS = (
     *(relation(chosen) for chosen in RELATIONS.values()),
     Observer("F1", fidelity),
     Observer("GOLDEN", golden_bytes),
+    TRAJECTORY,
     Observer("ALWAYS-PASS", always_pass),
     Observer("ALWAYS-FAIL", always_fail),
 )
-"""All observers but those that compare with committed evidence."""
+"""All observers, the baselines last."""

@@ -3,9 +3,27 @@
 from functools import cache
 
 from lockstep.mutation.operator import Operator
-from lockstep.mutation.operators import lifecycle
+from lockstep.mutation.operators import (
+    attention,
+    batch,
+    drawing,
+    kernels,
+    lifecycle,
+    model,
+    sampling,
+    triton,
+)
 
-_BY_SUBSYSTEM = (lifecycle.OPERATORS,)
+_BY_SUBSYSTEM = (
+    lifecycle.OPERATORS,
+    sampling.OPERATORS,
+    drawing.OPERATORS,
+    batch.OPERATORS,
+    model.OPERATORS,
+    attention.OPERATORS,
+    kernels.OPERATORS,
+    triton.OPERATORS,
+)
 
 
 @cache

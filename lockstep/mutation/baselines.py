@@ -1,8 +1,8 @@
-"""Golden digests of the engine as it is, made once a campaign, before any mutant is looked at.
+"""Digests of the engine as it is, made once a campaign, before any mutant is looked at [MUT-7].
 
 A baseline of another machine, or of another version of NumPy, would be no baseline here: it is
 made in the same run, under the same binding, by a process that is not mutated. Run as a module,
-this is that process: `python -m lockstep.mutation.golden_baseline FOLDER FILE`.
+this is that process: `python -m lockstep.mutation.baselines FOLDER GOLDEN TRAJECTORY`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ SECONDS = 300
 """The longest that the process may take; it takes two."""
 
 
-def make(folder: Path, file: Path) -> None:
-    """Have a baseline made by a process of its own.
+def make(folder: Path, golden: Path, trajectory: Path) -> None:
+    """Have the baselines made by a process of its own.
 
     Args:
         folder: of the model.
-        file: where the baseline goes.
+        golden: where the golden digests go.
+        trajectory: where the trajectory goes.
 
     Raises:
         LockstepError: MUTATION_INSTALLED; MUTATION_BASELINE, the process failed.
     """
-    load.require_unmutated("golden baseline")
+    load.require_unmutated("a baseline")
     done = subprocess.run(
-        [sys.executable, "-m", __name__, str(folder), str(file)],
+        [sys.executable, "-m", __name__, str(folder), str(golden), str(trajectory)],
         capture_output=True,
         text=True,
         check=False,
@@ -39,17 +40,20 @@ def make(folder: Path, file: Path) -> None:
     )
     if done.returncode:
         told = done.stderr.strip().splitlines() or ["nothing"]
-        raise LockstepError("MUTATION_BASELINE", str(file), "golden digests", told[-1])
+        raise LockstepError("MUTATION_BASELINE", str(folder), "baselines", told[-1])
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the digests of the model in a folder."""
+    """Write the digests of the model in a folder, and the trajectory of an execution of it."""
     from lockstep.engine.opening import open_model
     from lockstep.fidelity.golden import golden, write_baseline
+    from lockstep.mutation.trajectory import write_trajectory
 
-    load.require_unmutated("golden baseline")
-    folder, file = arguments
-    write_baseline(Path(file), [golden(open_model(Path(folder)))])
+    load.require_unmutated("a baseline")
+    folder, file, trajectory = arguments
+    opened = open_model(Path(folder))
+    write_baseline(Path(file), [golden(opened)])
+    write_trajectory(Path(trajectory), opened.model)
     return 0
 
 
