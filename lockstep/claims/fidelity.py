@@ -16,6 +16,12 @@ from lockstep.fidelity.measure import Measured
 
 PREDICATE_TYPE = "urn:lockstep:certificate:fidelity:v1"
 
+NOT_RUN = (
+    "prompts other than those of the corpus, and requests in company",
+    "models and backends other than these",
+)
+"""What it says nothing of [FID-9]."""
+
 
 @dataclass(frozen=True)
 class FidelitySeen:
@@ -74,4 +80,5 @@ def predicate(seen: FidelitySeen, *, issued_at: str, producer: Mapping[str, str]
             "top_agreements": len([r for r in records if r.top == r.reference_top]),
             "bounds": len(found),
         },
+        "not_run": list(NOT_RUN),
     }

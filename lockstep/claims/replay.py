@@ -20,7 +20,7 @@ NOT_RUN = (
     "other workloads, schedules, models and backends than these",
     "devices other than the one that the environment names",
 )
-"""What one execution says nothing of."""
+"""What one execution says nothing of [RPL-6]."""
 
 
 def predicate(seen: ReplaySeen, *, issued_at: str, producer: Mapping[str, str]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from lockstep.engine.record import parse_trajectory
 from lockstep.engine.run import Run
 from lockstep.engine.trajectory import Trajectory, first_difference
 from lockstep.errors import LockstepError
+from lockstep.replay.observe import stated_model
 from lockstep.schedule.document import parse_document, read_document
 from lockstep.schedule.schedule import parse_schedule
 from lockstep.schedule.workload import parse_workload
@@ -83,12 +84,7 @@ def replay(predicate: Mapping[str, Any], folder: Path | None = None) -> Again:
         LockstepError: as `open_stated` and `require_model`; what `execute` refuses.
     """
     resolved = {entry["name"]: entry["value"] for entry in predicate["environment"]["resolved"]}
-    opened = open_stated(
-        {name: value for name, value in predicate["model"].items() if name != "stop_tokens"},
-        resolved["backend"],
-        resolved["dtype"],
-        folder,
-    )
+    opened = open_stated(predicate["model"], resolved["backend"], resolved["dtype"], folder)
     require_model(predicate["model"], opened)
     stated = _trajectory(predicate)
     steps = len(stated.steps)
@@ -112,8 +108,7 @@ def require_model(stated: Mapping[str, Any], opened: Opened) -> None:
     Raises:
         LockstepError: SUBJECT_MISMATCH, at the first member that differs.
     """
-    stop_tokens = sorted(opened.model.config.eos_token_ids)
-    for name, got in {**opened.statement(), "stop_tokens": stop_tokens}.items():
+    for name, got in stated_model(opened).items():
         # A model that is read from a folder has no recipe, whatever it was made by.
         if name != "recipe" and stated[name] != got:
             raise LockstepError("SUBJECT_MISMATCH", f"/predicate/model/{name}", stated[name], got)

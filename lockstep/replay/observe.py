@@ -36,8 +36,13 @@ class ReplaySeen:
 
 
 def stated_model(opened: Opened) -> dict[str, Any]:
-    """Give the model with its stop tokens [RPL-1]."""
-    return {**opened.statement(), "stop_tokens": sorted(opened.model.config.eos_token_ids)}
+    """Give the model with its stop tokens and its longest sequence [RPL-1]."""
+    config = opened.model.config
+    return {
+        **opened.statement(),
+        "stop_tokens": sorted(config.eos_token_ids),
+        "max_positions": config.max_position_embeddings,
+    }
 
 
 def observe(opened: Opened, workload: Workload, schedule: Schedule) -> ReplaySeen:

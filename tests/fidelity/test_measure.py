@@ -17,6 +17,7 @@ from lockstep.errors import LockstepError
 from lockstep.fidelity.judge import measures, near_tie, require_bounds
 from lockstep.fidelity.measure import LARGEST, Measured, Record, kl, records_of
 from lockstep.fidelity.observe import observe
+from lockstep_verify.derive.fidelity import inconsistency
 from tests.fidelity.conftest import Judge
 from tests.fidelity.defects import FAULTS, FoldReversed, SplitDropped
 
@@ -91,6 +92,26 @@ def test_what_is_no_number_is_as_far_off_as_can_be() -> None:
 def record(**changes: int) -> Record:
     whole = {"position": 0, "kl": 0, "error": 0, "scale": 10**13, "margin": 10**12}
     return Record(**(whole | {"top": 1, "reference_top": 1} | changes))
+
+
+@pytest.mark.parametrize("size", [2, 3, 17, 300])
+@pytest.mark.parametrize("scale", [1e-12, 1e-6, 1.0, 50.0, 8000.0])
+def test_records_of_any_two_rows_are_consistent(size: int, scale: float) -> None:
+    """The verifier's inequalities, over rows apart by some ulps up to more than their own size."""
+    random = np.random.default_rng([size, int(scale)])
+    rows = 400
+    b = random.standard_normal((rows, size)) * scale
+    b[::5] = np.round(b[::5] / scale) * scale  # ties
+    apart = scale * 10.0 ** random.integers(-17, 2, (rows, 1))
+    a = b + apart * random.standard_normal((rows, size))
+    a[1::4] = b[1::4] + apart[1::4] * random.choice([-1.0, 1.0], (len(a[1::4]), size))
+    a[2::4] = a[2::4].astype(np.float32)
+    a[3::40], b[7::40] = np.nan, np.inf
+    with np.errstate(all="ignore"):
+        records = records_of(tuple(range(rows)), a, b)
+    assert {record.top != record.reference_top for record in records} == {True, False}
+    for record in records:
+        assert inconsistency(vars(record), size) == "", record
 
 
 def test_the_seven_measures() -> None:

@@ -13,11 +13,12 @@ from lockstep.lifecycle import Pool
 from lockstep.replay.observe import ReplaySeen, observe_driven
 from lockstep.schedule.policies import policy
 from lockstep.schedule.workloads import Shape, make_workload, pool_for
-from lockstep_verify import derive, lcj, limits
-from lockstep_verify.derive import Options
+from lockstep_verify import lcj, limits
+from lockstep_verify.derive.replay_ledger import framed
+from lockstep_verify.derive.replay_outputs import LogitParts
 from lockstep_verify.errors import Refusal
-from lockstep_verify.statement import check_statement, check_subjects
 from tests.replay.conftest import stated
+from tests.statements import get, judge, put, refusal
 
 P = "/predicate"
 H10 = "H10_COUNTS_DO_NOT_RECOMPUTE"
@@ -29,37 +30,12 @@ def statement(whole: dict[str, Any]) -> dict[str, Any]:
     return deepcopy(whole)
 
 
-def judge(statement: dict[str, Any]) -> derive.Derivation:
-    check_statement(statement)
-    check_subjects(statement, None)
-    return derive.derive(statement, Options())
-
-
-def refusal(statement: dict[str, Any]) -> tuple[str, str]:
-    with pytest.raises(Refusal) as caught:
-        judge(statement)
-    return caught.value.code, caught.value.pointer
-
-
 def bound(statement: dict[str, Any]) -> dict[str, Any]:
     """Bind the subjects to the documents as they stand."""
     for at, name in ((2, "workload"), (3, "schedule")):
         digest = hashlib.sha256(lcj.encode(statement["predicate"][name])).hexdigest()
         statement["subject"][at]["digest"]["sha256"] = digest
     return statement
-
-
-def get(statement: dict[str, Any], pointer: str) -> Any:
-    target: Any = statement
-    for step in pointer.split("/")[1:]:
-        target = target[int(step) if isinstance(target, list) else step]
-    return target
-
-
-def put(statement: dict[str, Any], pointer: str, value: object) -> None:
-    way, _, last = pointer.rpartition("/")
-    target = get(statement, way)
-    target[int(last) if isinstance(target, list) else last] = value
 
 
 def where(statement: dict[str, Any], event: str, skip: int = 0) -> tuple[int, int]:
@@ -92,6 +68,11 @@ def test_two_implementations_agree(kind: Any, name: str, seed: int, opened: Open
 
 EDITS: list[tuple[str, object, str, str]] = [
     (f"{P}/model/dtype", "float16", "BAD_VALUE", f"{P}/model/dtype"),
+    (f"{P}/model/vocab_size", 255, "BAD_VALUE", f"{P}/model/vocab_size"),
+    (f"{P}/model/stored_dtype", "float16", "BAD_VALUE", f"{P}/model/stored_dtype"),
+    (f"{P}/model/max_positions", 4095, "BAD_VALUE", f"{P}/model/max_positions"),
+    (f"{P}/model/stop_tokens", [], "BAD_VALUE", f"{P}/model/stop_tokens"),
+    (f"{P}/not_run/1", "nothing", "BAD_VALUE", f"{P}/not_run"),
     (f"{P}/model/stop_tokens", [3, 3], "BAD_VALUE", f"{P}/model/stop_tokens"),
     (f"{P}/model/stop_tokens", [256], "BAD_VALUE", f"{P}/model/stop_tokens"),
     (f"{P}/workload/requests/1/id", "r0", "DUPLICATE_REQUEST", f"{P}/workload/requests/1/id"),
@@ -289,6 +270,82 @@ def test_sampling_parameters_out_of_range(statement: dict[str, Any], name: str, 
     statement["predicate"]["workload"]["requests"][1]["sampling"][name] = value
     at = f"{P}/workload/requests/1/sampling/{name}"
     assert refusal(bound(statement)) == ("BAD_VALUE", at)
+
+
+def test_a_model_of_a_folder_has_its_own_stop_tokens(statement: dict[str, Any]) -> None:
+    model = statement["predicate"]["model"]
+    model["recipe"] = None
+    assert judge(statement).verdict == "DERIVED"
+    for stop in ([3, 3], [4, 3], [256]):
+        model["stop_tokens"] = stop
+        assert refusal(statement) == ("BAD_VALUE", f"{P}/model/stop_tokens")
+
+
+def test_a_sequence_that_is_longer_than_the_model(statement: dict[str, Any]) -> None:
+    requests = statement["predicate"]["workload"]["requests"]
+    lengths = [len(request["prompt"]) + request["max_new"] for request in requests]
+    model = statement["predicate"]["model"]
+    model |= {"recipe": None, "max_positions": max(lengths)}
+    assert judge(statement).verdict == "DERIVED"
+    model["max_positions"] -= 1
+    at = f"{P}/workload/requests/{lengths.index(max(lengths))}"
+    assert refusal(statement) == ("SEQUENCE_TOO_LONG", at)
+
+
+def emitted(statement: dict[str, Any], greedy: bool) -> list[tuple[int, int]]:
+    """Give the places of tokens of outputs, of greedy requests or of the others."""
+    pairs = zip(
+        statement["predicate"]["workload"]["requests"],
+        statement["predicate"]["outputs"],
+        strict=True,
+    )
+    return [
+        (i, j)
+        for i, (request, output) in enumerate(pairs)
+        if (request["sampling"]["temperature"] == "0") == greedy
+        for j in range(len(output["tokens"]))
+    ]
+
+
+def test_greedy_tokens_of_equal_logits_are_equal(statement: dict[str, Any]) -> None:
+    outputs = statement["predicate"]["outputs"]
+    places = emitted(statement, greedy=True)
+    i, j = places[0]
+    k, m = next(at for at in places if outputs[at[0]]["tokens"][at[1]] != outputs[i]["tokens"][j])
+    outputs[k]["logit_digests"][m] = outputs[i]["logit_digests"][j]
+    assert refusal(statement) == ("BAD_VALUE", f"{P}/outputs/{k}/tokens/{m}")
+
+
+def test_drawn_tokens_of_equal_logits_may_differ(statement: dict[str, Any]) -> None:
+    outputs = statement["predicate"]["outputs"]
+    i, j = emitted(statement, greedy=True)[0]
+    k, m = emitted(statement, greedy=False)[0]
+    outputs[k]["tokens"][m] = (outputs[i]["tokens"][j] + 1) % 255 + 1
+    outputs[k]["logit_digests"][m] = outputs[i]["logit_digests"][j]
+    # That the token is another one than was drawn shows in the trajectory alone.
+    assert refusal(statement)[0] == "TRAJECTORY_NOT_DERIVED"
+
+
+def test_parts_of_logits_are_equal_where_their_rows_are() -> None:
+    parts = LogitParts()
+    silent = framed("lockstep/logits/1", b"").hex()
+    parts.check([], silent, "/0")
+    parts.check(["a", "b"], "1", "/1")
+    parts.check(["b", "a"], "2", "/2")
+    parts.check(["a", "b"], "1", "/3")
+    for digests, part in (([], "1"), (["a", "b"], "2"), (["a"], "1"), (["a"], silent)):
+        with pytest.raises(Refusal) as caught:
+            parts.check(digests, part, "/4")
+        assert (caught.value.code, caught.value.pointer) == ("TRAJECTORY_NOT_DERIVED", "/4")
+
+
+def test_two_steps_with_one_part_of_logits(statement: dict[str, Any]) -> None:
+    steps = statement["predicate"]["trajectory"]["steps"]
+    emits = [any(e["event"] == "decode" for e in log) for log in statement["predicate"]["events"]]
+    first, second = [step for step, speaks in enumerate(emits) if speaks][:2]
+    steps[second]["logits"] = steps[first]["logits"]
+    at = f"{P}/trajectory/steps/{second}/logits"
+    assert refusal(statement) == ("TRAJECTORY_NOT_DERIVED", at)
 
 
 def test_logits_of_a_step_that_emits_nothing(statement: dict[str, Any]) -> None:

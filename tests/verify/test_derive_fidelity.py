@@ -18,10 +18,9 @@ from lockstep.engine.environment import environment
 from lockstep.fidelity.corpus import corpus
 from lockstep.fidelity.judge import Measure
 from lockstep.fidelity.measure import Measured, Record
-from lockstep_verify import derive, lcj
-from lockstep_verify.derive import Options
-from lockstep_verify.errors import Refusal
-from lockstep_verify.statement import check_statement, check_subjects
+from lockstep_verify import lcj
+from lockstep_verify.derive.fidelity import inconsistency
+from tests.statements import get, judge, put, refusal
 
 P = "/predicate"
 H10 = "H10_COUNTS_DO_NOT_RECOMPUTE"
@@ -67,26 +66,6 @@ def held() -> dict[str, Any]:
 @pytest.fixture
 def statement(held: dict[str, Any]) -> dict[str, Any]:
     return deepcopy(held)
-
-
-def judge(statement: dict[str, Any]) -> derive.Derivation:
-    check_statement(statement)
-    check_subjects(statement, None)
-    return derive.derive(statement, Options())
-
-
-def refusal(statement: dict[str, Any]) -> tuple[str, str]:
-    with pytest.raises(Refusal) as caught:
-        judge(statement)
-    return caught.value.code, caught.value.pointer
-
-
-def put(statement: dict[str, Any], pointer: str, value: object) -> None:
-    target: Any = statement
-    *way, last = pointer.split("/")[1:]
-    for step in way:
-        target = target[int(step) if isinstance(target, list) else step]
-    target[int(last) if isinstance(target, list) else last] = value
 
 
 def test_a_whole_certificate(statement: dict[str, Any]) -> None:
@@ -136,9 +115,18 @@ EDITS: list[tuple[str, object, str, str]] = [
     (f"{P}/prompts/1/records/3/position", 4, "BAD_VALUE", f"{P}/prompts/1/records/3/position"),
     (f"{P}/prompts/1/records/3/top", 256, "BAD_VALUE", f"{P}/prompts/1/records/3/top"),
     (f"{P}/prompts/1/records/3/scale", 0, "BAD_VALUE", f"{P}/prompts/1/records/3"),
-    # A top token that an error of a millionth of the margin has turned, and a divergence above it.
+    # A top token that an error of a millionth of the margin has turned, and a divergence above
+    # half of the error's square.
     (f"{P}/prompts/1/records/3/top", 8, "BAD_VALUE", f"{P}/prompts/1/records/3"),
-    (f"{P}/prompts/1/records/3/kl", 3 * 10**12, "BAD_VALUE", f"{P}/prompts/1/records/3"),
+    (f"{P}/prompts/1/records/3/kl", 500_002, "BAD_VALUE", f"{P}/prompts/1/records/3"),
+    (f"{P}/prompts/1/records/3/kl", 500_001, H10, f"{P}/measures/0/value"),
+    (f"{P}/prompts/1/records/3/error", 0, "BAD_VALUE", f"{P}/prompts/1/records/3"),
+    (f"{P}/prompts/1/records/3/margin", 2 * 10**13 + 2, "BAD_VALUE", f"{P}/prompts/1/records/3"),
+    (f"{P}/prompts/1/records/3/scale", 80 * 10**12 + 1, "BAD_VALUE", f"{P}/prompts/1/records/3"),
+    (f"{P}/model/recipe/head_dim", 15, "BAD_VALUE", f"{P}/model/recipe/head_dim"),
+    (f"{P}/model/recipe/dtype", "float16", "BAD_VALUE", f"{P}/model/stored_dtype"),
+    (f"{P}/model/stored_dtype", "bfloat16", "BAD_VALUE", f"{P}/model/stored_dtype"),
+    (f"{P}/model/vocab_size", 257, "BAD_VALUE", f"{P}/model/vocab_size"),
     (f"{P}/prompts/1/records/3/error", 2 * 10**6, H10, f"{P}/measures/2/value"),
     (f"{P}/measures/0/name", "kl_mean", "BAD_VALUE", f"{P}/measures/0/name"),
     (f"{P}/measures/0/limit", "at least", "BAD_VALUE", f"{P}/measures/0/limit"),
@@ -146,6 +134,7 @@ EDITS: list[tuple[str, object, str, str]] = [
     (f"{P}/measures/0/value", 1, H10, f"{P}/measures/0/value"),
     (f"{P}/counts/logit_rows", 10**6, H10, f"{P}/counts/logit_rows"),
     (f"{P}/counts/bounds", 8, H10, f"{P}/counts/bounds"),
+    (f"{P}/not_run/0", "nothing of note", "BAD_VALUE", f"{P}/not_run"),
     ("/subject/1/digest/sha256", "0" * 64, "SUBJECT_MISMATCH", "/subject/1/digest/sha256"),
 ]
 
@@ -167,11 +156,59 @@ def test_an_edit(
     ],
 )
 def test_what_is_left_out(pointer: str, at: str, statement: dict[str, Any]) -> None:
-    target: Any = statement
-    for step in pointer.split("/")[1:]:
-        target = target[int(step) if isinstance(target, list) else step]
-    target.pop()
+    get(statement, pointer).pop()
     assert refusal(statement) == ("BAD_VALUE", at)
+
+
+def test_not_run_begins_as_the_rule_says(statement: dict[str, Any]) -> None:
+    stated = statement["predicate"]["not_run"]
+    stated.append("a model with real weights")
+    assert judge(statement).verdict == "WITHIN_BOUNDS"
+    stated.insert(0, stated.pop())
+    assert refusal(statement) == ("BAD_VALUE", f"{P}/not_run")
+    del stated[1:]
+    assert refusal(statement) == ("BAD_VALUE", f"{P}/not_run")
+
+
+RECORD = {"kl": 100, "error": 10**6, "scale": 10**13, "margin": 10**12, "top": 9} | {
+    "reference_top": 9
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"scale": 0, "margin": 0}, "a scale of 1 or more"),
+        ({"scale": 1, "margin": 4}, "a margin that the scale admits"),
+        ({"error": 0}, "equal rows where the error is 0"),
+        ({"error": 0, "kl": 0, "top": 8}, "equal rows where the error is 0"),
+        ({"error": 0, "kl": 0, "margin": 0, "top": 8}, "equal rows where the error is 0"),
+        ({"kl": 500_002}, "a divergence that the error admits"),
+        ({"top": 8, "margin": 2 * 10**6 + 1}, "an error that moves the top token"),
+        # Of two tokens, a margin of 10^-6 that is turned: at least 1 / 8 of its square in nats.
+        ({"top": 1, "margin": 2 * 10**6, "kl": 498_998}, "a divergence that moves the top token"),
+        ({"scale": 5 * 10**13 + 1}, "a scale that a tiny model reaches"),
+    ],
+)
+def test_what_no_two_rows_of_logits_can_have(changes: dict[str, int], said: str) -> None:
+    assert inconsistency(RECORD, 2, 5 * 10**13) == ""
+    assert inconsistency(RECORD | changes, 2, 5 * 10**13) == said
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scale": 1, "margin": 3},
+        {"error": 0, "kl": 0},
+        {"kl": 500_001},
+        {"error": 10**6, "margin": 2 * 10**6, "top": 1, "kl": 500_000},
+        # Not a number in one row, or in both: everything is told as the largest number.
+        {"kl": (1 << 53) - 1, "error": (1 << 53) - 1, "top": 1},
+        {**dict.fromkeys(("kl", "error", "scale", "margin"), (1 << 53) - 1), "top": 1},
+    ],
+)
+def test_what_rows_of_logits_may_have(changes: dict[str, int]) -> None:
+    assert inconsistency(RECORD | changes, 2) == ""
 
 
 def test_a_surplus_prompt(statement: dict[str, Any]) -> None:
@@ -192,8 +229,8 @@ def exceeding(**changes: int) -> Callable[[Record], Record]:
 @pytest.mark.parametrize(
     ("measure", "change", "every"),
     [
-        (0, exceeding(kl=10_000_001, error=10**6), 0),
-        (1, exceeding(kl=9_000_000, error=10**6), 2),
+        (0, exceeding(kl=10_000_001, error=5 * 10**6), 0),
+        (1, exceeding(kl=9_000_000, error=5 * 10**6), 2),
         (2, exceeding(error=10**7 + 1), 0),
         (3, exceeding(error=5 * 10**6 + 100), 1),
         (4, exceeding(margin=10), 20),

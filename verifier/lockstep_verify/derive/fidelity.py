@@ -10,6 +10,8 @@ from typing import Any
 from lockstep_verify import spec
 from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.derive.environment import Environment, check_environment
+from lockstep_verify.derive.model import check_model, largest_logit
+from lockstep_verify.derive.not_run import check_not_run
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
@@ -17,6 +19,12 @@ _COUNTS = "H10_COUNTS_DO_NOT_RECOMPUTE"
 _LARGEST = (1 << 53) - 1
 _ONE = 10**12
 Record = dict[str, int]
+
+NOT_RUN = (
+    "prompts other than those of the corpus, and requests in company",
+    "models and backends other than these",
+)
+"""What no such certificate covers [FID-9]."""
 
 
 def derive(statement: dict[str, Any], options: Options) -> Derivation:
@@ -30,13 +38,14 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     _check_backends(environment, check_environment(predicate["reference"], f"{_AT}/reference"))
     model = predicate["model"]
     dtype = model["dtype"]
-    _require("BAD_VALUE", f"{_AT}/model/dtype", environment.resolved["dtype"], dtype)
-    _check_prompts(predicate["prompts"], model["vocab_size"])
+    check_model(model, environment.resolved["dtype"])
+    _check_prompts(predicate["prompts"], model)
     records = [record for prompt in predicate["prompts"] for record in prompt["records"]]
     measures = _check_measures(predicate["measures"], records, dtype)
     counts = _counts(predicate["prompts"], records, dtype)
     for name, count in counts.items():
         _require(_COUNTS, f"{_AT}/counts/{name}", count, predicate["counts"][name])
+    check_not_run(predicate["not_run"], NOT_RUN)
     _check_bounds(predicate["measures"])
     _check_subject(statement, model["sha256"])
     return Derivation("WITHIN_BOUNDS", counts, _lines(environment, counts, measures))
@@ -66,8 +75,8 @@ def tokens(name: str, count: int, vocab_size: int) -> list[int]:
     return [1 + word % (vocab_size - 1) for word in words]
 
 
-def _check_prompts(prompts: list[dict[str, Any]], vocab_size: int) -> None:
-    data = spec.load("fidelity.json")
+def _check_prompts(prompts: list[dict[str, Any]], model: dict[str, Any]) -> None:
+    data, vocab_size = spec.load("fidelity.json"), model["vocab_size"]
     for i, (prompt, entry) in enumerate(zip(prompts, data["corpus"], strict=False)):
         at = f"{_AT}/prompts/{i}"
         numbers = tokens(entry["id"], entry["tokens"], vocab_size)
@@ -80,12 +89,12 @@ def _check_prompts(prompts: list[dict[str, Any]], vocab_size: int) -> None:
         }
         for member, value in derived.items():
             _require("BAD_VALUE", f"{at}/{member}", value, prompt[member])
-        _check_records(prompt["records"], entry["positions"], vocab_size, f"{at}/records")
+        _check_records(prompt["records"], entry["positions"], model, f"{at}/records")
     _require("BAD_VALUE", f"{_AT}/prompts", len(data["corpus"]), len(prompts))
 
 
 def _check_records(
-    records: list[Record], ranges: list[list[int]], vocab_size: int, at: str
+    records: list[Record], ranges: list[list[int]], model: dict[str, Any], at: str
 ) -> None:
     """See that the positions are the corpus's, and each record what logits can give [FID-4]."""
     positions = [p for first, last in ranges for p in range(first, last + 1)]
@@ -93,15 +102,41 @@ def _check_records(
     for i, (record, position) in enumerate(zip(records, positions, strict=True)):
         _require("BAD_VALUE", f"{at}/{i}/position", position, record["position"])
         for member in ("top", "reference_top"):
-            if record[member] >= vocab_size:
+            if record[member] >= model["vocab_size"]:
                 raise Refusal("BAD_VALUE", f"{at}/{i}/{member}", "a token", record[member])
-        error = record["error"]
-        if record["scale"] == 0:
-            raise Refusal("BAD_VALUE", f"{at}/{i}", "a scale of 1 or more", 0)
-        if record["top"] != record["reference_top"] and 2 * error < record["margin"]:
-            raise Refusal("BAD_VALUE", f"{at}/{i}", "an error that moves the top token", error)
-        if error != _LARGEST and record["kl"] > 2_000_000 * error:
-            raise Refusal("BAD_VALUE", f"{at}/{i}", "a divergence that the error admits", record)
+        broken = inconsistency(record, model["vocab_size"], largest_logit(model))
+        if broken:
+            raise Refusal("BAD_VALUE", f"{at}/{i}", broken, record)
+
+
+def inconsistency(record: Record, vocab_size: int, largest: int | None = None) -> str:
+    """Say which inequality a record breaks that any two rows of logits obey [FID-4].
+
+    Args:
+        record: a position's measures, in the units of [FID-3].
+        vocab_size: entries of a row.
+        largest: what no logit of the model exceeds, in 10^-12; None where nothing is known.
+
+    Returns:
+        What should hold, in words; empty where all does.
+    """
+    kl, error, scale, margin = (record[name] for name in ("kl", "error", "scale", "margin"))
+    differ = record["top"] != record["reference_top"]
+    # The probability that must have moved from one top to the other, squared, over 10^18.
+    moved = 2 * (kl + 1) * (vocab_size * (_ONE + margin)) ** 2
+    rules = (
+        ("a scale of 1 or more", scale >= 1),
+        ("a margin that the scale admits", margin <= 2 * scale + 1),
+        ("equal rows where the error is 0", error > 0 or not (kl or differ)),
+        ("a divergence that the error admits", (kl - 1) * 2_000_000 <= error**2),
+        ("an error that moves the top token", not differ or 2 * error >= margin),
+        (
+            "a divergence that moves the top token",
+            not differ or kl == _LARGEST or moved >= 10**18 * margin**2,
+        ),
+        ("a scale that a tiny model reaches", largest is None or scale <= largest),
+    )
+    return next((said for said, holds in rules if not holds), "")
 
 
 def _near_tie(record: Record, dtype: str) -> bool:

@@ -11,13 +11,21 @@ from typing import Any
 from lockstep_verify import lcj, limits, spec
 from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.derive.environment import Environment, check_environment
+from lockstep_verify.derive.model import check_model
+from lockstep_verify.derive.not_run import check_not_run
 from lockstep_verify.derive.replay_ledger import NAMING, Ledger, Row, framed, number, numbers
+from lockstep_verify.derive.replay_outputs import LogitParts, check_outputs
 from lockstep_verify.derive.replay_totals import check_coverage, check_totals
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
 _TRAJECTORY = "TRAJECTORY_NOT_DERIVED"
 _PARTS = ("emitted", "logits", "work", "ledger", "prefixes")
+NOT_RUN = (
+    "other workloads, schedules, models and backends than these",
+    "devices other than the one that the environment names",
+)
+"""What no such certificate covers [RPL-6]."""
 _MOST = {"temperature": 100, "top_p": 1, "min_p": 1}
 """The most that sampling parameters may be; none is below 0, and top_p is above [SCHED-7]."""
 
@@ -31,11 +39,12 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     predicate = statement["predicate"]
     environment = _check_model(predicate)
     submission = _check_workload(predicate)
-    _check_outputs(predicate)
+    check_outputs(predicate)
     run = _Run(predicate, environment, submission)
     run.follow()
     check_coverage(predicate["coverage"], run.logs)
     counts = check_totals(predicate, run.rows)
+    check_not_run(predicate["not_run"], NOT_RUN)
     _check_subjects(statement)
     lines = [
         f"{counts['steps']} steps, {counts['events']} events and {counts['rows']} rows of "
@@ -64,7 +73,7 @@ def _check_model(predicate: dict[str, Any]) -> Environment:
     """Judge environment and model (step 1)."""
     environment = check_environment(predicate["environment"], f"{_AT}/environment")
     model = predicate["model"]
-    _require("BAD_VALUE", f"{_AT}/model/dtype", environment.resolved["dtype"], model["dtype"])
+    check_model(model, environment.resolved["dtype"])
     stop = model["stop_tokens"]
     if stop != sorted(set(stop)) or any(token >= model["vocab_size"] for token in stop):
         raise Refusal("BAD_VALUE", f"{_AT}/model/stop_tokens", "ascending tokens", stop)
@@ -74,6 +83,7 @@ def _check_model(predicate: dict[str, Any]) -> Environment:
 def _check_workload(predicate: dict[str, Any]) -> list[int]:
     """Judge the workload, and give the order of submission (step 2)."""
     requests, pool = predicate["workload"]["requests"], predicate["schedule"]["pool"]
+    model = predicate["model"]
     # Each step reads the whole pool, and so may each action.
     readings = sum(1 + len(actions) for actions in predicate["schedule"]["steps"])
     if pool["blocks"] * readings > limits.REPLAY_BLOCKS:
@@ -86,8 +96,11 @@ def _check_workload(predicate: dict[str, Any]) -> list[int]:
             raise Refusal("DUPLICATE_REQUEST", f"{at}/id", "distinct ids", request["id"])
         ids.add(request["id"])
         for j, token in enumerate(request["prompt"]):
-            if token >= predicate["model"]["vocab_size"]:
+            if token >= model["vocab_size"]:
                 raise Refusal("TOKEN_OUT_OF_RANGE", f"{at}/prompt/{j}", "a token", token)
+        length, longest = len(request["prompt"]) + request["max_new"], model["max_positions"]
+        if length > longest:
+            raise Refusal("SEQUENCE_TOO_LONG", at, f"at most {longest} tokens", length)
         for name, most in _MOST.items():
             value = request["sampling"][name]
             if Decimal(value) > most or (name == "top_p" and Decimal(value) == 0):
@@ -99,21 +112,6 @@ def _check_workload(predicate: dict[str, Any]) -> list[int]:
         if need > pool["blocks"]:
             raise Refusal("REQUEST_NEVER_FITS", f"{_AT}/schedule/pool", need, pool["blocks"])
     return order
-
-
-def _check_outputs(predicate: dict[str, Any]) -> None:
-    """Judge the form of the outputs (step 3)."""
-    requests, outputs = predicate["workload"]["requests"], predicate["outputs"]
-    _require("BAD_VALUE", f"{_AT}/outputs", len(requests), len(outputs))
-    for i, (request, output) in enumerate(zip(requests, outputs, strict=True)):
-        at = f"{_AT}/outputs/{i}"
-        _require("BAD_VALUE", f"{at}/request", request["id"], output["request"])
-        tokens = output["tokens"]
-        if len(tokens) > request["max_new"] or len(output["logit_digests"]) != len(tokens):
-            expected = f"at most {request['max_new']} tokens, a digest each"
-            raise Refusal("BAD_VALUE", at, expected, len(tokens))
-        if max(tokens) >= predicate["model"]["vocab_size"]:
-            raise Refusal("BAD_VALUE", at, "tokens of the vocabulary", max(tokens))
 
 
 class _Run:
@@ -135,6 +133,7 @@ class _Run:
         self.states: list[str] = spec.load("lifecycle.json")["states"]
         self.logs: list[list[str]] = [[] for _ in requests]
         self.rows: list[Row] = []
+        self.logits = LogitParts()
 
     def follow(self) -> None:
         """Follow the schedule to its end (steps 4 to 6).
@@ -197,6 +196,7 @@ class _Run:
         ledger, rows = self.ledger, self.ledger.rows
         self.rows += rows
         told: list[int] = []
+        output_rows: list[str] = []
         for who in ledger.emitting:
             if ledger.sequences[who].emitted >= len(ledger.sequences[who].output):
                 at = f"{_AT}/outputs/{self.submission[who]}"
@@ -204,6 +204,8 @@ class _Run:
         for who in ledger.end_step():
             sequence = ledger.sequences[who]
             told += [who, len(sequence.tokens) - 1, sequence.tokens[-1]]
+            output = self.predicate["outputs"][self.submission[who]]
+            output_rows.append(output["logit_digests"][sequence.emitted - 1])
         ledger.rows = []
         stated, at = self.predicate["trajectory"]["steps"][step], f"{_AT}/trajectory/steps/{step}"
         work = numbers([member for row in rows for member in row])
@@ -215,10 +217,9 @@ class _Run:
             "ledger": framed("lockstep/ledger/1", state),
             "prefixes": framed("lockstep/prefixes/1", index),
         }
-        if not told:
-            parts["logits"] = framed("lockstep/logits/1", b"")
         for name, digest in parts.items():
             _require(_TRAJECTORY, f"{at}/{name}", digest.hex(), stated[name])
+        self.logits.check(output_rows, stated["logits"], f"{at}/logits")
         parts["logits"] = bytes.fromhex(stated["logits"])
         link = framed("lockstep/step/1", chain, number(step), *(parts[name] for name in _PARTS))
         _require(_TRAJECTORY, f"{at}/chain", link.hex(), stated["chain"])
