@@ -34,6 +34,7 @@ GROUPS = (
     "bench_engine",
     "gpu_evidence",
     "replay",
+    "serve",
 )
 """Modules of this package, in the order in which help lists their commands."""
 
@@ -49,6 +50,8 @@ STATUSES = {
     "LIBRARY_MISSING": 2,
     "DEVICE_MISSING": 2,
     "MEMORY_SHORT": 2,
+    "CLUSTER_UNREACHABLE": 2,
+    "ADDRESS_UNAVAILABLE": 2,
     "INTERNAL": 4,
 }
 """Exit status of a code; of every other it is 3."""
@@ -60,6 +63,9 @@ EXTRAS = {
     "cvc5": "proofs",
     "torch": "engine",
     "httpx": "certify",
+    "starlette": "serve",
+    "uvicorn": "serve",
+    "prometheus_client": "serve",
 }
 """Which extra of the distribution brings which module."""
 
