@@ -25,7 +25,8 @@ class Setting:
         folder: where it was read from.
         recipe: what it was made by.
         subject: model, backend and sources by digest.
-        golden: file of the digests that the engine as it is gave in the same campaign.
+        golden: file of the digests that the engine as it is gave in the same campaign [MUT-7].
+        trajectory: file of the trajectory that it gave.
         block_size: of the relations' pools.
     """
 
@@ -34,6 +35,7 @@ class Setting:
     recipe: TinyModel
     subject: Subject
     golden: Path
+    trajectory: Path
     block_size: int = BLOCK_SIZE
 
 

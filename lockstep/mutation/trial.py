@@ -123,7 +123,9 @@ def _setting(folder: Path) -> Setting:
 
     model, subject = opened("host", None, folder)
     golden, trajectory = baselines(folder)
-    return Setting(model, folder, TinyModel(), subject, golden, trajectory)
+    return Setting(
+        model, folder, TinyModel(), subject, golden=golden, trajectory=trajectory
+    )
 
 
 def _chosen(names: Sequence[str]) -> dict[str, Observer]:

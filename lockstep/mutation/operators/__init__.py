@@ -4,18 +4,22 @@ from functools import cache
 
 from lockstep.mutation.operator import Operator
 from lockstep.mutation.operators import (
+    allocator,
     attention,
     batch,
     drawing,
     kernels,
     lifecycle,
     model,
+    prefix_cache,
     sampling,
     triton,
 )
 
 _BY_SUBSYSTEM = (
     lifecycle.OPERATORS,
+    allocator.OPERATORS,
+    prefix_cache.OPERATORS,
     sampling.OPERATORS,
     drawing.OPERATORS,
     batch.OPERATORS,
