@@ -13,6 +13,8 @@ BESIDE = {
     "invariance": ("environment.json", "lifecycle.json", "relations.json"),
     "fidelity": ("environment.json",),
     "replay": ("environment.json", "lifecycle.json"),
+    "campaign": ("environment.json", "fuzz.json", "lifecycle.json"),
+    "finding": ("environment.json", "lifecycle.json"),
 }
 """Normative files of a kind that do not bear its name [STMT-9]."""
 

@@ -6,7 +6,7 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 
-KINDS = ("hunt", "lean", "smt", "invariance", "fidelity", "replay")
+KINDS = ("hunt", "lean", "smt", "invariance", "fidelity", "replay", "campaign", "finding")
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 
@@ -55,6 +55,11 @@ def replay_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
         for name in ("workload", "schedule")
     ]
     return [*model_subjects("replay", predicate), *documents]
+
+
+def finding_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of a finding: spec, model and case [FIND-11]."""
+    return [*model_subjects("finding", predicate), subject("case", predicate["case_sha256"])]
 
 
 def statement(

@@ -70,4 +70,4 @@ def _result(future: Future[dict[str, Any]]) -> dict[str, Any]:
     except BrokenProcessPool:
         hint = "What is done is kept; the same command goes on."
         expected = "processes that run to their end"
-        raise LockstepError("WORKER_LOST", "a campaign", expected, "one that ended", hint) from None
+        raise LockstepError("WORKER_ENDED", "a campaign", expected, "one ended", hint) from None

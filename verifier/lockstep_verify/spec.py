@@ -13,6 +13,8 @@ _SHARED = {
     "invariance": ("environment.json", "lifecycle.json", "relations.json"),
     "fidelity": ("environment.json",),
     "replay": ("environment.json", "lifecycle.json"),
+    "campaign": ("environment.json", "fuzz.json", "lifecycle.json"),
+    "finding": ("environment.json", "lifecycle.json"),
 }
 """What is normative for a kind beside the files that bear its name (STMT-9)."""
 

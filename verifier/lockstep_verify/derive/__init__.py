@@ -16,6 +16,8 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:invariance:v1": "invariance",
     "urn:lockstep:certificate:fidelity:v1": "fidelity",
     "urn:lockstep:certificate:replay:v1": "replay",
+    "urn:lockstep:certificate:campaign:v1": "campaign",
+    "urn:lockstep:certificate:finding:v1": "finding",
 }
 """The module below this package, and the stem of the spec's files, by predicate type."""
 

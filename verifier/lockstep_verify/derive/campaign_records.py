@@ -1,0 +1,154 @@
+"""Records of a campaign: their form, their outcomes, and which seeds came of which (FUZZ-3, 10)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lockstep_verify import spec
+from lockstep_verify.derive.invariance_runs import words
+from lockstep_verify.derive.replay_ledger import framed, number
+from lockstep_verify.errors import Refusal
+
+COVERAGE = "COVERAGE_DENOMINATOR_NOT_DERIVED"
+OUTCOME = "OUTCOME_NOT_DERIVED"
+PROBES = "probes"
+_NEVER_FITS = "REQUEST_NEVER_FITS"
+_ALONE = "/alone/"
+
+Gram = tuple[str, ...]
+Record = dict[str, Any]
+
+
+class Whole(NamedTuple):
+    """What there is to show: cells in their order, legal n-grams ascending, predicates' names."""
+
+    cells: list[dict[str, str]]
+    pairs: list[Gram]
+    triples: list[Gram]
+    predicates: list[str]
+
+
+def whole() -> Whole:
+    """Give what there is to show (FUZZ-4, FUZZ-8)."""
+    cells = spec.load("lifecycle.json")["cells"]
+    pairs, triples = (sorted(words(cells, n)) for n in (2, 3))
+    names = [entry["name"] for entry in spec.load("fuzz.json")["predicates"]]
+    return Whole(cells, pairs, triples, names)
+
+
+def require(code: str, pointer: str, expected: object, got: object) -> None:
+    """Refuse with `code` unless what stands there is what follows."""
+    if type(expected) is not type(got) or expected != got:
+        raise Refusal(code, pointer, expected, got)
+
+
+def check_table(table: list[list[str]], at: str) -> list[Gram]:
+    """Judge the form of the table of n-grams, and give it (step 3)."""
+    events = spec.load("lifecycle.json")["events"]
+    grams = [tuple(gram) for gram in table]
+    for i, gram in enumerate(grams):
+        for event in gram:
+            if event not in events:
+                raise Refusal("BAD_VALUE", f"{at}/{i}", "events of the lifecycle", event)
+        if i and (len(grams[i - 1]), grams[i - 1]) >= (len(gram), gram):
+            raise Refusal("BAD_VALUE", f"{at}/{i}", f"above {list(grams[i - 1])}", list(gram))
+    return grams
+
+
+def check_records(name: str, records: list[Record], table: list[Gram], told: Whole, at: str) -> int:
+    """Judge the records of a population, and give how many seeds would be kept (step 4)."""
+    if name == PROBES:
+        targets = len(told.cells) + len(told.pairs) + len(told.triples)
+        if len(records) > targets:
+            raise Refusal(COVERAGE, at, f"at most {targets}", len(records))
+    legal = {*told.pairs, *told.triples}
+    ancestry = _Ancestry(name)
+    for i, record in enumerate(records):
+        where = f"{at}/{i}"
+        require(COVERAGE, f"{where}/seed", i, record["seed"])
+        lengths = (len(told.cells), len(table), len(told.predicates))
+        for member, length in zip(("cells", "n_grams", "predicates"), lengths, strict=True):
+            _check_places(record[member], length, f"{where}/{member}")
+        grams = {table[place] for place in record["n_grams"]}
+        for gram in grams:
+            if len(gram) == 3 and not {gram[:2], gram[1:]} <= grams:
+                raise Refusal("BAD_VALUE", f"{where}/n_grams", "both pairs of a triple", list(gram))
+        _check_form(record, where)
+        if not grams <= legal and record["outcome"] != "failed":
+            raise Refusal(OUTCOME, f"{where}/outcome", "failed", record["outcome"])
+        require("BAD_VALUE", f"{where}/parent", ancestry.parent(i), record["parent"])
+        ancestry.add(i, {*grams, *record["predicates"]})
+    return len(ancestry.kept)
+
+
+class _Ancestry:
+    """The corpus of a population as its records come (FUZZ-3)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.kept: list[int] = []
+        self._seen: set[object] = set()
+        self._round = int(spec.load("fuzz.json")["round"])
+        self._corpus: list[int] = []
+
+    def parent(self, seed: int) -> int | None:
+        """Give the seed whose case this one alters, None for a fresh case."""
+        if seed % self._round == 0:
+            self._corpus = list(self.kept)
+        digest = framed("lockstep/fuzz-parent/1", self.name.encode("ascii"), number(seed))
+        drawn = int.from_bytes(digest[:8], "big")
+        if self.name == PROBES or not self._corpus or drawn % 2 == 0:
+            return None
+        return self._corpus[drawn // 2 % len(self._corpus)]
+
+    def add(self, seed: int, shown: set[object]) -> None:
+        """Keep a seed that shows something new."""
+        if not shown <= self._seen:
+            self.kept.append(seed)
+            self._seen |= shown
+
+
+def _check_places(places: list[int], length: int, at: str) -> None:
+    before = -1
+    for i, place in enumerate(places):
+        if not before < place < length:
+            expected = f"above {before} and below {length}"
+            raise Refusal("BAD_VALUE", f"{at}/{i}", expected, place)
+        before = place
+
+
+def _check_form(record: Record, at: str) -> None:
+    """Judge outcome, and what a record of it may hold (FUZZ-7, FUZZ-10)."""
+    failure, reason = record["failure"], record["reason"]
+    if failure is not None:
+        outcome = "failed"
+    elif reason:
+        outcome = "refused" if reason == _NEVER_FITS else "not_run"
+    else:
+        outcome = "clean"
+    require(OUTCOME, f"{at}/outcome", outcome, record["outcome"])
+    if failure is not None:
+        require("BAD_VALUE", f"{at}/reason", "", reason)
+    for member, value in zip(("twice", "alone"), _seen(outcome, failure), strict=True):
+        require("BAD_VALUE", f"{at}/{member}", value, record[member])
+    if outcome == "clean" and record["trajectory_sha256"] is None:
+        raise Refusal("BAD_VALUE", f"{at}/trajectory_sha256", "a digest", None)
+    if outcome in ("refused", "not_run"):
+        require("BAD_VALUE", f"{at}/trajectory_sha256", None, record["trajectory_sha256"])
+        for member in ("steps", "events"):
+            require("BAD_VALUE", f"{at}/{member}", 0, record[member])
+        for member in ("cells", "n_grams"):
+            require("BAD_VALUE", f"{at}/{member}", [], record[member])
+        if outcome == "not_run":
+            require("BAD_VALUE", f"{at}/predicates", [], record["predicates"])
+
+
+def _seen(outcome: str, failure: dict[str, Any] | None) -> tuple[bool | None, bool | None]:
+    """Give what `twice` and `alone` must be."""
+    if failure is None:
+        return (True, True) if outcome == "clean" else (None, None)
+    if failure["kind"] == "differs_again":
+        return False, None
+    if failure["kind"] == "differs_alone":
+        return True, False
+    return (True if failure["where"].startswith(_ALONE) else None), None
