@@ -35,41 +35,36 @@ class Outcome(NamedTuple):
         return self.name == "reproduces"
 
 
-Predicate = Callable[[Case], Outcome]
-"""Tests one case, each time with the same outcome."""
-
-Batch = Callable[[Sequence[Case]], Sequence[Outcome]]
-"""Tests some cases at a time."""
+Test = Callable[[Sequence[Case]], Sequence[Outcome]]
+"""Tests legal cases, each with the same outcome whenever it is tested."""
 
 
 class Tested:
     """The memo of a search.
 
     Args:
-        predicate: tests a case that is legal.
         refusal: gives the code by which a case is illegal, which is never tested; empty for one
             that is legal.
-        batch: tests several at a time; None tests one after the other.
+        test: tests legal cases.
         ahead: how many are tested at a time.
         known: outcomes by digest, of an earlier search for the same failure.
 
     Attributes:
-        checks: cases that the search made the predicate test; those looked ahead at in vain, and
+        checks: cases that the search had tested; those looked ahead at in vain, and
             those known before, are none.
         refused: cases that the search came to and that are illegal.
     """
 
     def __init__(
         self,
-        predicate: Predicate,
-        refusal: Callable[[Case], str] = lambda case: "",
-        batch: Batch | None = None,
+        refusal: Callable[[Case], str],
+        test: Test,
         ahead: int = 1,
         known: dict[str, Outcome] | None = None,
     ) -> None:
         self.checks = 0
         self.refused = 0
-        self._batch: Batch = batch or (lambda cases: [predicate(case) for case in cases])
+        self._test_legal = test
         self._refusal = refusal
         self._ahead = ahead
         self._outcomes: dict[str, Outcome] = dict(known or {})
@@ -113,10 +108,9 @@ class Tested:
         for case in cases:
             self._look(case)
         new = {c.sha256: c for c in cases if c.sha256 not in self._outcomes}
-        for digest, outcome in zip(
-            new, self._batch(list(new.values())) if new else (), strict=True
-        ):
-            self._outcomes[digest] = outcome
+        if new:
+            found = self._test_legal(tuple(new.values()))
+            self._outcomes.update(zip(new, found, strict=True))
 
     def _ask(self, case: Case) -> Outcome:
         outcome = self._outcomes[case.sha256]

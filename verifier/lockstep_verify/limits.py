@@ -108,5 +108,9 @@ REPLAY_BLOCKS = 1 << 22
 REPLAY_ROWS = 1 << 20
 """Rows of all batches of a replayed schedule; each costs a microsecond or two."""
 
+FINDING_WORK = 1 << 25
+"""Blocks and tokens of a case, times its steps, actions and requests, times its removals: each
+removal is followed on a machine of its own, some seconds in all."""
+
 REPLAY_SECONDS = 3600
 """The longest that an execution in a process of its own may take."""

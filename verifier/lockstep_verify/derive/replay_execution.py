@@ -32,7 +32,7 @@ def execute_again(statement: dict[str, Any]) -> tuple[int, int, str]:
         return 0, 1, "execution: not repeated here, the engine is not installed"
     if statement["predicate"]["model"]["recipe"] is None:
         return 0, 1, "execution: not repeated here, the model has no recipe (lockstep replay)"
-    answer = _ask(statement)
+    answer = ask(statement)
     outcome = answer.get("outcome")
     if outcome == "same":
         return 1, 1, f"execution: repeated here, {answer['steps']} steps, nothing differs"
@@ -45,14 +45,20 @@ def execute_again(statement: dict[str, Any]) -> tuple[int, int, str]:
     return 0, 1, f"execution: not repeated here, {answer.get('reason', 'no answer')}"
 
 
-def _ask(statement: dict[str, Any]) -> dict[str, Any]:
+def ask(statement: dict[str, Any], *options: str) -> dict[str, Any]:
+    """Have `lockstep replay` execute a statement, and give its answer.
+
+    Returns:
+        What it printed. Where that is no answer: `outcome` "refused" if it refused the statement,
+        and the `reason` in its words.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "statement.json")
         with open(path, "wb") as file:
             file.write(lcj.encode(statement))
         try:
             done = subprocess.run(
-                [sys.executable, "-c", _START, "replay", path, "--json"],
+                [sys.executable, "-c", _START, "replay", path, "--json", *options],
                 capture_output=True,
                 timeout=limits.REPLAY_SECONDS,
                 check=False,
