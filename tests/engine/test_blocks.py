@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from lockstep.engine.blocks import BlockPool
-from lockstep.errors import LockstepError
 from lockstep.lifecycle import Pool
+from tests.refusals import refused
 
 
 def written(blocks: int = 4, size: int = 2, held: tuple[int, ...] = (0, 1)) -> BlockPool:
@@ -19,13 +19,6 @@ def written(blocks: int = 4, size: int = 2, held: tuple[int, ...] = (0, 1)) -> B
         for offset in range(size):
             pool.wrote(block, offset)
     return pool
-
-
-def refused(code: str, act: Callable[[], object]) -> LockstepError:
-    with pytest.raises(LockstepError) as caught:
-        act()
-    assert caught.value.code == code
-    return caught.value
 
 
 def test_the_lowest_free_blocks_are_taken() -> None:

@@ -14,9 +14,9 @@ from lockstep.engine.execute import StepView, execute
 from lockstep.engine.model import Model
 from lockstep.engine.run import Output, Run
 from lockstep.engine.sampling import Sampling
-from lockstep.errors import LockstepError
 from lockstep.schedule.schedule import Schedule
 from lockstep.schedule.workload import Request, Workload
+from tests.refusals import refused
 
 MakeSchedule = Callable[..., Schedule]
 
@@ -45,13 +45,6 @@ def holds(run: Run, model: Model, schedule: MakeSchedule, *requests: Request) ->
         expected = alone(model, schedule, request)
         assert len(expected.tokens) == len(expected.logit_digests) == request.max_new
         assert run.outputs[request.id] == expected
-
-
-def refused(code: str, act: Callable[[], object]) -> LockstepError:
-    with pytest.raises(LockstepError) as caught:
-        act()
-    assert caught.value.code == code, caught.value
-    return caught.value
 
 
 def test_in_company_as_alone(model: Model, schedule: MakeSchedule) -> None:

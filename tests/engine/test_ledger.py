@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from lockstep.errors import LockstepError
 from lockstep.lifecycle import Machine, Pool
 from lockstep.schedule.schedule import Schedule
 from lockstep.schedule.workload import Request
+from tests.refusals import refused
 
 MakeSchedule = Callable[..., Schedule]
 
@@ -37,13 +37,6 @@ def play(made: Ledger, plan: Schedule, tokens: tuple[int, ...] = ()) -> None:
             made.apply(action, f"/steps/{number}/{place}")
         if number + 1 < len(plan.steps):
             made.complete([next(emitted) for work in made.work if work.emits])
-
-
-def refused(code: str, act: Callable[[], Any]) -> LockstepError:
-    with pytest.raises(LockstepError) as caught:
-        act()
-    assert caught.value.code == code, caught.value
-    return caught.value
 
 
 def test_blocks_are_chosen_where_an_action_leaves_them_open(schedule: MakeSchedule) -> None:

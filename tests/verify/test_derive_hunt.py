@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from lockstep_verify import derive, schema, spec
-from lockstep_verify.derive import Options, hunt_totals
+from lockstep_verify import schema, spec
+from lockstep_verify.derive import hunt_totals
 from lockstep_verify.derive.hunt_lemmas import lemmas_of
 from lockstep_verify.derive.hunt_rows import OBSERVATIONS, fold
 from lockstep_verify.errors import Refusal
-from lockstep_verify.statement import check_statement, check_subjects
+from tests.statements import judge, put, refusal
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "conformance" / "published" / "seed-004.json"
 COVERAGE = "COVERAGE_DENOMINATOR_NOT_DERIVED"
@@ -37,31 +37,6 @@ def four(by_hand, foils):
 def twelve(by_hand, foils):
     document = json.loads(PUBLISHED.read_text("utf-8"))
     return by_hand.published(document, foils, spec.digest("hunt"))
-
-
-def judge(statement, **options):
-    """Run the stages from the statement's shape to its derivation."""
-    check_statement(statement)
-    check_subjects(statement, None)
-    return derive.derive(statement, Options(**options))
-
-
-def refusal(statement, **options):
-    with pytest.raises(Refusal) as caught:
-        judge(statement, **options)
-    return caught.value.code, caught.value.pointer
-
-
-def find(value, pointer):
-    for step in pointer.split("/")[1:]:
-        value = value[int(step)] if isinstance(value, list) else value[step]
-    return value
-
-
-def put(statement, pointer, value):
-    parent, _, last = pointer.rpartition("/")
-    held = find(statement, parent)
-    held[int(last) if isinstance(held, list) else last] = value
 
 
 def test_four_layouts(four):

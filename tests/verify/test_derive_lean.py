@@ -6,12 +6,11 @@ import json
 
 import pytest
 
-from lockstep_verify import derive, lcj, spec
-from lockstep_verify.derive import Options, lean
-from lockstep_verify.errors import Refusal
+from lockstep_verify import lcj, spec
+from lockstep_verify.derive import lean
 from lockstep_verify.kernel import statement_digests
 from lockstep_verify.ledger import ledger
-from lockstep_verify.statement import check_statement, check_subjects
+from tests.statements import judge, refusal
 
 ZERO = "0" * 64
 AXIOM = "AXIOM_NOT_ALLOWED"
@@ -77,18 +76,6 @@ def folder(tmp_path):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text)
     return tmp_path
-
-
-def judge(statement, **options):
-    check_statement(statement)
-    check_subjects(statement, None)
-    return derive.derive(statement, Options(**options))
-
-
-def refusal(statement, **options):
-    with pytest.raises(Refusal) as caught:
-        judge(statement, **options)
-    return caught.value.code, caught.value.pointer
 
 
 def put(statement, pointer, value):

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from lockstep_verify import cli, derive, lcj, limits, solvers, spec
-from lockstep_verify.derive import Options, smt
+from lockstep_verify import cli, lcj, limits, solvers, spec
+from lockstep_verify.derive import smt
 from lockstep_verify.errors import Refusal
 from lockstep_verify.ledger import ledger
-from lockstep_verify.statement import check_statement, check_subjects
+from tests import statements
+from tests.statements import get, put
 
 ZERO = "0" * 64
 P = "/predicate"
@@ -52,28 +53,13 @@ def bound(statement):
 def judge(statement, **options):
     if "programs" in options:
         options["solvers"] = solvers.programs(options.pop("programs"))
-    check_statement(statement)
-    check_subjects(statement, None)
-    return derive.derive(statement, Options(**options))
+    return statements.judge(statement, **options)
 
 
 def refusal(statement, **options):
     with pytest.raises(Refusal) as caught:
         judge(statement, **options)
     return caught.value.code, caught.value.pointer
-
-
-def put(statement, pointer, value):
-    *way, last = pointer.split("/")[1:]
-    for step in way:
-        statement = statement[int(step) if isinstance(statement, list) else step]
-    statement[int(last) if isinstance(statement, list) else last] = value
-
-
-def get(statement, pointer):
-    for step in pointer.split("/")[1:]:
-        statement = statement[int(step) if isinstance(statement, list) else step]
-    return statement
 
 
 def test_a_whole_certificate(statement):
