@@ -40,6 +40,8 @@ func Read(spec *specification.Specification) (*Data, error) {
 // Effective is what was in force.
 type Effective struct {
 	Backend, Dtype string
+	// Resolved are all settings by name.
+	Resolved map[string]string
 }
 
 // Check is [TUPLE-6] for the tuple at a pointer.
@@ -65,7 +67,11 @@ func (d *Data) Check(tuple *lcj.Object, pointer string) (Effective, *refusal.Ref
 		return Effective{}, refusal.Expecting(
 			mismatched, pointer+"/binding_sha256", digest, tuple.Text("binding_sha256"))
 	}
-	return Effective{backend, resolved[find(resolved, "dtype")].Text("value")}, nil
+	values := map[string]string{}
+	for _, setting := range resolved {
+		values[setting.Text("name")] = setting.Text("value")
+	}
+	return Effective{backend, values["dtype"], values}, nil
 }
 
 // checkOrder is step 1 for one list.
@@ -106,11 +112,10 @@ func (d *Data) checkNames(resolved []*lcj.Object, pointer string) (string, *refu
 		return "", refusal.Expecting(missing, pointer, "backend", "none")
 	}
 	backend := resolved[at].Text("value")
-	declared, known := d.backends.Get(backend)
-	if !known {
+	if _, known := d.backends.Get(backend); !known {
 		return "", refusal.New(badValue, refusal.Index(pointer, at)+"/value")
 	}
-	for _, name := range slices.Concat(d.always, declared.(*lcj.Object).Texts("also")) {
+	for _, name := range d.Demanded(backend) {
 		if find(resolved, name) < 0 {
 			return "", refusal.Expecting(missing, pointer, name, "none")
 		}
@@ -118,8 +123,13 @@ func (d *Data) checkNames(resolved []*lcj.Object, pointer string) (string, *refu
 	return backend, nil
 }
 
-// binds is [TUPLE-4]'s of a name.
-func (d *Data) binds(backend, name string) bool {
+// Demanded are the names of [TUPLE-3] for a backend, in the order of the data.
+func (d *Data) Demanded(backend string) []string {
+	return slices.Concat(d.always, d.backends.Object(backend).Texts("also"))
+}
+
+// Binds is [TUPLE-4]'s of a name.
+func (d *Data) Binds(backend, name string) bool {
 	declared := d.backends.Object(backend)
 	if _, listed := declared.Get("binds"); listed {
 		return slices.Contains(declared.Texts("binds"), name)
@@ -132,7 +142,7 @@ func (d *Data) checkResolved(
 	backend string, requested, resolved []*lcj.Object, pointer string,
 ) *refusal.Refusal {
 	for i, setting := range resolved {
-		if setting.Bool("binds") != d.binds(backend, setting.Text("name")) {
+		if setting.Bool("binds") != d.Binds(backend, setting.Text("name")) {
 			return refusal.New(badValue, refusal.Index(pointer, i)+"/binds")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"lockstep/conformance/go/environment"
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
+	"lockstep/conformance/go/model"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/schema"
 	"lockstep/conformance/go/specification"
@@ -22,6 +23,12 @@ const (
 	recount  = "H10_COUNTS_DO_NOT_RECOMPUTE"
 	exceeded = "FIDELITY_BOUND_EXCEEDED"
 )
+
+// notCovered is what `not_run` begins with ([FID-9]).
+var notCovered = []string{
+	"prompts other than those of the corpus, and requests in company",
+	"models and backends other than these",
+}
 
 // Kind is the kind with its data.
 type Kind struct {
@@ -60,11 +67,11 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 	if err != nil {
 		return nil, err
 	}
-	model := predicate.Object("model")
-	if model.Text("dtype") != effective.Dtype {
-		return nil, refusal.Expecting(badValue, "/predicate/model/dtype", effective.Dtype, model.Text("dtype"))
+	stored := predicate.Object("model")
+	if err := model.Check(stored, effective.Dtype); err != nil {
+		return nil, err
 	}
-	if err := k.checkPrompts(predicate.Objects("prompts"), model.Int("vocab_size")); err != nil {
+	if err := k.checkPrompts(predicate.Objects("prompts"), stored); err != nil {
 		return nil, err
 	}
 	found := k.measure(predicate.Objects("prompts"), effective.Dtype)
@@ -77,10 +84,13 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 			return nil, refusal.New(recount, "/predicate/counts/"+name)
 		}
 	}
+	if err := kind.CheckNotRun(predicate, notCovered); err != nil {
+		return nil, err
+	}
 	if err := k.checkBounds(predicate.Objects("measures")); err != nil {
 		return nil, err
 	}
-	if err := stated.CheckSubject("model", model.Text("sha256")); err != nil {
+	if err := stated.CheckSubject("model", stored.Text("sha256")); err != nil {
 		return nil, err
 	}
 	return &kind.Derived{Verdict: "WITHIN_BOUNDS", Counts: found.counts}, nil
@@ -106,7 +116,7 @@ func (k *Kind) checkEnvironments(predicate *lcj.Object) (environment.Effective, 
 }
 
 // checkPrompts is step 3.
-func (k *Kind) checkPrompts(prompts []*lcj.Object, vocabulary int64) *refusal.Refusal {
+func (k *Kind) checkPrompts(prompts []*lcj.Object, model *lcj.Object) *refusal.Refusal {
 	const pointer = "/predicate/prompts"
 	for i, p := range k.corpus[:min(len(k.corpus), len(prompts))] {
 		at, stated := refusal.Index(pointer, i), prompts[i]
@@ -115,12 +125,12 @@ func (k *Kind) checkPrompts(prompts []*lcj.Object, vocabulary int64) *refusal.Re
 			return refusal.New(badValue, at+"/id")
 		case stated.Int("tokens") != p.tokens:
 			return refusal.New(badValue, at+"/tokens")
-		case stated.Text("sha256") != p.digest(vocabulary):
+		case stated.Text("sha256") != p.digest(model.Int("vocab_size")):
 			return refusal.New(badValue, at+"/sha256")
 		case stated.Bool("crosses_split") != (p.tokens > k.split):
 			return refusal.New(badValue, at+"/crosses_split")
 		}
-		err := checkRecords(stated.Objects("records"), p.positions, vocabulary, at+"/records")
+		err := checkRecords(stated.Objects("records"), p.positions, model, at+"/records")
 		if err != nil {
 			return err
 		}
@@ -132,7 +142,7 @@ func (k *Kind) checkPrompts(prompts []*lcj.Object, vocabulary int64) *refusal.Re
 }
 
 // checkRecords sees that the records are those of the positions, and consistent ([FID-4]).
-func checkRecords(records []*lcj.Object, positions []int64, vocabulary int64, pointer string) *refusal.Refusal {
+func checkRecords(records []*lcj.Object, positions []int64, model *lcj.Object, pointer string) *refusal.Refusal {
 	if len(records) != len(positions) {
 		return refusal.New(badValue, pointer)
 	}
@@ -141,11 +151,11 @@ func checkRecords(records []*lcj.Object, positions []int64, vocabulary int64, po
 			return refusal.New(badValue, refusal.Index(pointer, i)+"/position")
 		}
 		for _, name := range []string{"top", "reference_top"} {
-			if record.Int(name) >= vocabulary {
+			if record.Int(name) >= model.Int("vocab_size") {
 				return refusal.New(badValue, refusal.Index(pointer, i)+"/"+name)
 			}
 		}
-		if !consistent(record) {
+		if !consistent(record, model) {
 			return refusal.New(badValue, refusal.Index(pointer, i))
 		}
 	}

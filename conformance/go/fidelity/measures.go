@@ -38,16 +38,45 @@ func ceiling(a, b *big.Int) *big.Int {
 	return quotient
 }
 
-// consistent is [FID-4], after what [FID-3] says of scale.
-func consistent(record *lcj.Object) bool {
-	lost := record.Int("error")
-	if record.Int("scale") < 1 {
+// Bounds of [FID-4], clause 7: the largest scale of a tiny model, untied and tied.
+const (
+	tinyScale     = 80_000_000_000_000
+	tinyTiedScale = 320_000_000_000_000
+)
+
+// consistent is [FID-4].
+func consistent(record, model *lcj.Object) bool {
+	kl, lost, scale, margin := record.Int("kl"), record.Int("error"), record.Int("scale"), record.Int("margin")
+	agree := record.Int("top") == record.Int("reference_top")
+	switch {
+	case scale < 1 || margin > 2*scale+1:
+		return false
+	case lost == 0 && (kl != 0 || !agree):
+		return false
+	case product(kl-1, 2_000_000).Cmp(product(lost, lost)) > 0:
+		return false
+	case !agree && 2*lost < margin:
+		return false
+	case !agree && kl != largest && !diverges(kl, margin, model.Int("vocab_size")):
 		return false
 	}
-	if record.Int("top") != record.Int("reference_top") && 2*lost < record.Int("margin") {
-		return false
+	recipe, tiny := model.Member("recipe").(*lcj.Object)
+	if !tiny {
+		return true
 	}
-	return lost == largest || big.NewInt(record.Int("kl")).Cmp(product(2_000_000, lost)) <= 0
+	if recipe.Bool("tied") {
+		return scale <= tinyTiedScale
+	}
+	return scale <= tinyScale
+}
+
+// diverges is clause 6 of [FID-4].
+func diverges(kl, margin, vocabulary int64) bool {
+	left := product(vocabulary, relativeUnit+margin)
+	left.Mul(left, left).Mul(left, product(2, kl+1))
+	right := product(margin, margin)
+	right.Mul(right, big.NewInt(1_000_000_000_000_000_000))
+	return left.Cmp(right) >= 0
 }
 
 // measure is [FID-6] over the records of all prompts.

@@ -1,7 +1,12 @@
 // Package kind holds what the kinds of certificates have in common.
 package kind
 
-import "lockstep/conformance/go/refusal"
+import (
+	"slices"
+
+	"lockstep/conformance/go/lcj"
+	"lockstep/conformance/go/refusal"
+)
 
 // Evidence reads a sidecar of at most limit bytes by its name.
 type Evidence func(name string, limit int64) ([]byte, *refusal.Refusal)
@@ -11,4 +16,13 @@ type Derived struct {
 	Verdict string
 	// Counts are those that a policy's floors may name.
 	Counts map[string]int64
+}
+
+// CheckNotRun sees that a predicate's `not_run` begins with what its kind never covers.
+func CheckNotRun(predicate *lcj.Object, beginning []string) *refusal.Refusal {
+	stated := predicate.Texts("not_run")
+	if len(stated) < len(beginning) || !slices.Equal(stated[:len(beginning)], beginning) {
+		return refusal.New("BAD_VALUE", "/predicate/not_run")
+	}
+	return nil
 }

@@ -1,8 +1,9 @@
 package replay
 
 import (
-	"encoding/hex"
+	"lockstep/conformance/go/engine"
 	"slices"
+	"strings"
 
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
@@ -19,16 +20,21 @@ type execution struct {
 	byID    map[string]*request
 	// ordered are the requests in the order of submission, roots the beginnings of their chains.
 	ordered    []*request
-	model      digest
+	model      engine.Digest
 	stopTokens []int64
 	batch      batch
-	chain      digest
-	tally      *tally
+	chain      engine.Digest
+	// logits are the parts of that name of the steps so far, by the digests of their output rows, and
+	// rows these digests by the part; both begin with those of a step that emits nothing.
+	logits, rows map[string]string
+	tally        *tally
 }
 
 // batch holds the fields of the open step's rows ([ENG-10], [ENG-16]).
 type batch struct {
 	emitted, work []byte
+	// logits are the digests of its output rows.
+	logits []string
 }
 
 // add packs the rows from the computed positions up to an end; token is what the last row emits,
@@ -37,20 +43,12 @@ func (b *batch) add(r *request, end, token, size int64) {
 	for position := r.computed; position < end; position++ {
 		slot := r.table[position/size]*size + position%size
 		isOutput := token >= 0 && position == end-1
-		b.work = append(b.work, numbers(r.number, position, r.known[position], slot, bit(isOutput))...)
+		b.work = append(b.work, engine.Numbers(r.number, position, r.known[position], slot, bit(isOutput))...)
 	}
 	if token >= 0 {
-		b.emitted = append(b.emitted, numbers(r.number, end, token)...)
+		b.emitted = append(b.emitted, engine.Numbers(r.number, end, token)...)
+		b.logits = append(b.logits, r.logits[r.outputs])
 	}
-}
-
-// modelDigest is M of [ENG-8].
-func modelDigest(model *lcj.Object) digest {
-	stored, err := hex.DecodeString(model.Text("sha256"))
-	if err != nil {
-		panic(err)
-	}
-	return framed("lockstep/model/1", stored, []byte(model.Text("dtype")))
 }
 
 // arrive submits the requests that arrive at the beginning of a step.
@@ -59,7 +57,7 @@ func (e *execution) arrive(step int64) {
 		if r.arrival > step {
 			return
 		}
-		root := framed("lockstep/prefix-root/1", e.model[:], numbers(e.machine.size), []byte(r.salt))
+		root := engine.Framed("lockstep/prefix-root/1", e.model[:], engine.Numbers(e.machine.size), []byte(r.salt))
 		e.machine.submit(r, root)
 	}
 }
@@ -105,41 +103,42 @@ func list(integers []int64) []any {
 // checkParts is step 5 after a step.
 func (e *execution) checkParts(number int64, stated *lcj.Object) *refusal.Refusal {
 	pointer := refusal.Index("/predicate/trajectory/steps", int(number)) + "/"
-	parts := map[string]digest{
-		"emitted":  framed("lockstep/emitted/1", e.batch.emitted),
-		"work":     framed("lockstep/rows/1", e.batch.work),
-		"ledger":   framed("lockstep/ledger/1", e.machine.ledger()),
-		"prefixes": framed("lockstep/prefixes/1", e.machine.prefixes()),
+	parts := map[string]engine.Digest{
+		"emitted":  engine.Framed("lockstep/emitted/1", e.batch.emitted),
+		"work":     engine.Framed("lockstep/rows/1", e.batch.work),
+		"ledger":   engine.Framed("lockstep/ledger/1", e.machine.ledger()),
+		"prefixes": engine.Framed("lockstep/prefixes/1", e.machine.prefixes()),
 	}
-	names := []string{"emitted", "work", "ledger", "prefixes"}
-	if len(e.batch.emitted) == 0 {
-		parts["logits"] = framed("lockstep/logits/1", nil)
-		names = append(names, "logits")
-	}
-	for _, name := range names {
-		if stated.Text(name) != parts[name].hex() {
-			return refusal.Expecting(notDerived, pointer+name, parts[name].hex(), stated.Text(name))
+	for _, name := range []string{"emitted", "work", "ledger", "prefixes"} {
+		if stated.Text(name) != parts[name].Hex() {
+			return refusal.Expecting(notDerived, pointer+name, parts[name].Hex(), stated.Text(name))
 		}
 	}
-	if len(e.batch.emitted) > 0 {
-		logits, err := hex.DecodeString(stated.Text("logits"))
-		if err != nil {
-			panic(err)
-		}
-		parts["logits"] = digest(logits)
+	if !e.agree(strings.Join(e.batch.logits, " "), stated.Text("logits")) {
+		return refusal.New(notDerived, pointer+"logits")
 	}
-	fields := [][]byte{e.chain[:], numbers(number)}
+	parts["logits"] = engine.ReadDigest(stated.Text("logits"))
+	fields := [][]byte{e.chain[:], engine.Numbers(number)}
 	for _, name := range []string{"emitted", "logits", "work", "ledger", "prefixes"} {
 		part := parts[name]
 		fields = append(fields, slices.Clone(part[:]))
 	}
-	e.chain = framed("lockstep/step/1", fields...)
-	if stated.Text("chain") != e.chain.hex() {
-		return refusal.Expecting(notDerived, pointer+"chain", e.chain.hex(), stated.Text("chain"))
+	e.chain = engine.Framed("lockstep/step/1", fields...)
+	if stated.Text("chain") != e.chain.Hex() {
+		return refusal.Expecting(notDerived, pointer+"chain", e.chain.Hex(), stated.Text("chain"))
 	}
 	e.tally.step(len(e.batch.work) > 0)
 	e.batch = batch{}
 	return nil
+}
+
+// agree says whether the part logits of a step is that of an earlier one exactly where the digests
+// of their output rows are ([RPL-7]).
+func (e *execution) agree(rows, part string) bool {
+	before, known := e.logits[rows]
+	_, taken := e.rows[part]
+	e.logits[rows], e.rows[part] = part, rows
+	return known == taken && (!known || before == part)
 }
 
 // checkEnd is step 6.
@@ -159,8 +158,8 @@ func (e *execution) checkEnd(requests []*request, outputs []*lcj.Object, stated 
 			return refusal.New(badValue, refusal.Index("/predicate/outputs", i))
 		}
 	}
-	if stated != e.chain.hex() {
-		return refusal.Expecting(notDerived, "/predicate/trajectory/sha256", e.chain.hex(), stated)
+	if stated != e.chain.Hex() {
+		return refusal.Expecting(notDerived, "/predicate/trajectory/sha256", e.chain.Hex(), stated)
 	}
 	return nil
 }

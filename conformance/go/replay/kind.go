@@ -3,9 +3,11 @@
 package replay
 
 import (
+	"lockstep/conformance/go/engine"
 	"lockstep/conformance/go/environment"
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
+	"lockstep/conformance/go/model"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/relation"
 	"lockstep/conformance/go/schema"
@@ -27,6 +29,12 @@ const (
 	poolLimit = 4_194_304
 	rowsLimit = 1_048_576
 )
+
+// notCovered is what `not_run` begins with ([RPL-6]).
+var notCovered = []string{
+	"other workloads, schedules, models and backends than these",
+	"devices other than the one that the environment names",
+}
 
 // Kind is the kind with its data.
 type Kind struct {
@@ -58,8 +66,8 @@ func NewKind(spec *specification.Specification) (*Kind, error) {
 // Derive is the order of derivation of [RPL-8], without step 9.
 func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*kind.Derived, *refusal.Refusal) {
 	predicate := stated.Predicate
-	model := predicate.Object("model")
-	if err := k.checkModel(predicate.Object("environment"), model); err != nil {
+	stored := predicate.Object("model")
+	if err := k.checkModel(predicate.Object("environment"), stored); err != nil {
 		return nil, err
 	}
 	requests, err := checkRequests(predicate)
@@ -71,7 +79,7 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 		return nil, err
 	}
 	for _, subject := range [][2]string{
-		{"model", model.Text("sha256")},
+		{"model", stored.Text("sha256")},
 		{"workload", specification.Sha256(lcj.Encode(predicate.Object("workload")))},
 		{"schedule", specification.Sha256(lcj.Encode(predicate.Object("schedule")))},
 	} {
@@ -85,17 +93,17 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 }
 
 // checkModel is step 1.
-func (k *Kind) checkModel(tuple, model *lcj.Object) *refusal.Refusal {
+func (k *Kind) checkModel(tuple, stated *lcj.Object) *refusal.Refusal {
 	effective, err := k.environments.Check(tuple, "/predicate/environment")
 	if err != nil {
 		return err
 	}
-	if model.Text("dtype") != effective.Dtype {
-		return refusal.Expecting(badValue, "/predicate/model/dtype", effective.Dtype, model.Text("dtype"))
+	if err := model.Check(stated, effective.Dtype); err != nil {
+		return err
 	}
 	last := int64(-1)
-	for _, token := range model.Ints("stop_tokens") {
-		if token <= last || token >= model.Int("vocab_size") {
+	for _, token := range stated.Ints("stop_tokens") {
+		if token <= last || token >= stated.Int("vocab_size") {
 			return refusal.New(badValue, "/predicate/model/stop_tokens")
 		}
 		last = token
@@ -105,7 +113,7 @@ func (k *Kind) checkModel(tuple, model *lcj.Object) *refusal.Refusal {
 
 // checkRequests is steps 2 and 3.
 func checkRequests(predicate *lcj.Object) ([]*request, *refusal.Refusal) {
-	schedule, vocabulary := predicate.Object("schedule"), predicate.Object("model").Int("vocab_size")
+	schedule, stored := predicate.Object("schedule"), predicate.Object("model")
 	pool := schedule.Object("pool")
 	cost := int64(len(schedule.List("steps")))
 	for _, actions := range schedule.List("steps") {
@@ -114,7 +122,7 @@ func checkRequests(predicate *lcj.Object) ([]*request, *refusal.Refusal) {
 	if pool.Int("blocks")*cost > poolLimit {
 		return nil, refusal.New("LIMIT_SIZE", "/predicate/schedule")
 	}
-	requests, err := checkWorkload(predicate.Object("workload"), vocabulary)
+	requests, err := checkWorkload(predicate.Object("workload"), stored)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +132,10 @@ func checkRequests(predicate *lcj.Object) ([]*request, *refusal.Refusal) {
 			return nil, refusal.New("REQUEST_NEVER_FITS", "/predicate/schedule/pool")
 		}
 	}
-	return requests, checkOutputs(predicate.Objects("outputs"), requests, vocabulary)
+	if err := checkOutputs(predicate.Objects("outputs"), requests, stored.Int("vocab_size")); err != nil {
+		return nil, err
+	}
+	return requests, checkGreedy(requests)
 }
 
 // run is steps 4 to 7; it gives the counts.
@@ -132,19 +143,21 @@ func (k *Kind) run(predicate *lcj.Object, requests []*request) (map[string]int64
 	schedule, trajectory := predicate.Object("schedule"), predicate.Object("trajectory")
 	blocks, size := schedule.Object("pool").Int("blocks"), schedule.Object("pool").Int("block_size")
 	steps, parts := schedule.List("steps"), trajectory.Objects("steps")
-	events := predicate.List("events")
+	events, stored := predicate.List("events"), predicate.Object("model")
+	silence := engine.Framed("lockstep/logits/1", nil).Hex()
 	e := &execution{
 		machine: newMachine(k.relation, blocks, size), byID: map[string]*request{},
-		ordered: submissionOrder(requests), model: modelDigest(predicate.Object("model")),
-		stopTokens: predicate.Object("model").Ints("stop_tokens"),
-		chain:      framed("lockstep/trajectory/1", numbers(blocks), numbers(size)),
-		tally:      newTally(len(requests)),
+		ordered: submissionOrder(requests), stopTokens: stored.Ints("stop_tokens"),
+		model:  engine.ModelDigest(stored.Text("sha256"), stored.Text("dtype")),
+		logits: map[string]string{"": silence}, rows: map[string]string{silence: ""},
+		chain: engine.Framed("lockstep/trajectory/1", engine.Numbers(blocks), engine.Numbers(size)),
+		tally: newTally(len(requests)),
 	}
 	for _, r := range requests {
 		e.byID[r.id] = r
 	}
 	switch {
-	case trajectory.Text("start") != e.chain.hex():
+	case trajectory.Text("start") != e.chain.Hex():
 		return nil, refusal.New(notDerived, "/predicate/trajectory/start")
 	case len(parts) != len(steps):
 		return nil, refusal.New(badValue, "/predicate/trajectory/steps")
@@ -162,5 +175,8 @@ func (k *Kind) run(predicate *lcj.Object, requests []*request) (map[string]int64
 	if err := e.tally.checkCoverage(predicate.Object("coverage"), k.relation, requests); err != nil {
 		return nil, err
 	}
-	return e.tally.counts, e.tally.checkCounts(predicate.Object("counts"))
+	if err := e.tally.checkCounts(predicate.Object("counts")); err != nil {
+		return nil, err
+	}
+	return e.tally.counts, kind.CheckNotRun(predicate, notCovered)
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"lockstep/conformance/go/engine"
 	"slices"
 
 	"lockstep/conformance/go/relation"
@@ -15,7 +16,7 @@ type block struct {
 	written int64
 	// released orders evictable blocks: the least was released first ([ENG-5]).
 	released int64
-	hash     digest
+	hash     engine.Digest
 }
 
 // machine is the pool with its requests, their queue, and the prefix index.
@@ -27,16 +28,16 @@ type machine struct {
 	requests []*request
 	queue    []int64
 	// index offers blocks by the hashes of their content ([ENG-9]).
-	index map[digest]int64
+	index map[engine.Digest]int64
 	// pending are the hashes that the open step publishes, which the index offers from its end on.
-	pending  map[digest]int64
+	pending  map[engine.Digest]int64
 	releases int64
 }
 
 func newMachine(rel *relation.Relation, blocks, size int64) *machine {
 	return &machine{
 		relation: rel, size: size, blocks: make([]block, blocks),
-		index: map[digest]int64{}, pending: map[digest]int64{},
+		index: map[engine.Digest]int64{}, pending: map[engine.Digest]int64{},
 	}
 }
 
@@ -85,8 +86,8 @@ func (m *machine) slack() int64 {
 }
 
 // submit takes a request in, whose need the pool has ([LIFE-9]).
-func (m *machine) submit(r *request, root digest) {
-	r.state, r.chain = m.relation.Initial, []digest{root}
+func (m *machine) submit(r *request, root engine.Digest) {
+	r.state, r.chain = m.relation.Initial, []engine.Digest{root}
 	m.requests = append(m.requests, r)
 	m.queue = append(m.queue, r.number)
 }
@@ -224,7 +225,7 @@ func (m *machine) ledger() []byte {
 		list = append(list, r.table...)
 	}
 	list = append(append(list, int64(len(m.queue))), m.queue...)
-	return numbers(list...)
+	return engine.Numbers(list...)
 }
 
 // prefixes is the field of that name of [ENG-16].
@@ -232,7 +233,7 @@ func (m *machine) prefixes() []byte {
 	var out []byte
 	for b := range m.blocks {
 		if held := m.blocks[b]; held.cached {
-			out = append(append(out, numbers(int64(b))...), held.hash[:]...)
+			out = append(append(out, engine.Numbers(int64(b))...), held.hash[:]...)
 		}
 	}
 	return out

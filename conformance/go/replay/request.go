@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"lockstep/conformance/go/engine"
 	"slices"
 	"strings"
 
@@ -17,8 +18,11 @@ type request struct {
 	ignoresEnds     bool
 	// place is that in the workload.
 	place int
-	// emits are the tokens of its output in the certificate.
-	emits []int64
+	// greedy says that it draws no token.
+	greedy bool
+	// emits are the tokens of its output in the certificate, logits the digests beside them.
+	emits  []int64
+	logits []string
 
 	// number is that of [SCHED-8].
 	number  int64
@@ -29,7 +33,7 @@ type request struct {
 	computed, outputs int64
 	table             []int64
 	// chain begins with the root of its prefixes; entry i + 1 is the hash of its block i ([ENG-8]).
-	chain []digest
+	chain []engine.Digest
 	// busy is the last step in which it has computed, or -1.
 	busy   int64
 	events []string
@@ -43,12 +47,12 @@ func (r *request) active() bool {
 func (r *request) ended() bool { return r.stopped || r.outputs == r.maxNew }
 
 // hash gives the hash of its block i, whose tokens are known ([ENG-8]).
-func (r *request) hash(i, size int64) digest {
+func (r *request) hash(i, size int64) engine.Digest {
 	for int64(len(r.chain)) <= i+1 {
 		block := int64(len(r.chain)) - 1
 		before := r.chain[block]
-		tokens := numbers(r.known[block*size : (block+1)*size]...)
-		r.chain = append(r.chain, framed("lockstep/prefix-block/1", before[:], tokens))
+		tokens := engine.Numbers(r.known[block*size : (block+1)*size]...)
+		r.chain = append(r.chain, engine.Framed("lockstep/prefix-block/1", before[:], tokens))
 	}
 	return r.chain[i+1]
 }
@@ -81,7 +85,7 @@ func misset(sampling *lcj.Object) string {
 
 // checkWorkload is what step 2 says of each request; it gives the requests in the order of the
 // workload.
-func checkWorkload(workload *lcj.Object, vocabulary int64) ([]*request, *refusal.Refusal) {
+func checkWorkload(workload, model *lcj.Object) ([]*request, *refusal.Refusal) {
 	var requests []*request
 	ids := map[string]bool{}
 	for i, stated := range workload.Objects("requests") {
@@ -89,7 +93,8 @@ func checkWorkload(workload *lcj.Object, vocabulary int64) ([]*request, *refusal
 		r := &request{
 			id: stated.Text("id"), salt: stated.Text("salt"), arrival: stated.Int("arrival"),
 			maxNew: stated.Int("max_new"), ignoresEnds: stated.Bool("ignore_eos"),
-			place: i, known: stated.Ints("prompt"), busy: -1,
+			greedy: stated.Object("sampling").Text("temperature") == "0",
+			place:  i, known: stated.Ints("prompt"), busy: -1,
 		}
 		r.prompt = int64(len(r.known))
 		if ids[r.id] {
@@ -97,9 +102,12 @@ func checkWorkload(workload *lcj.Object, vocabulary int64) ([]*request, *refusal
 		}
 		ids[r.id] = true
 		for j, token := range r.known {
-			if token >= vocabulary {
+			if token >= model.Int("vocab_size") {
 				return nil, refusal.New("TOKEN_OUT_OF_RANGE", refusal.Index(pointer+"/prompt", j))
 			}
+		}
+		if r.prompt+r.maxNew > model.Int("max_positions") {
+			return nil, refusal.New("SEQUENCE_TOO_LONG", pointer)
 		}
 		if name := misset(stated.Object("sampling")); name != "" {
 			return nil, refusal.New(badValue, pointer+"/sampling/"+name)
@@ -130,10 +138,27 @@ func checkOutputs(stated []*lcj.Object, requests []*request, vocabulary int64) *
 		if output.Text("request") != r.id {
 			return refusal.New(badValue, at+"/request")
 		}
-		r.emits = output.Ints("tokens")
+		r.emits, r.logits = output.Ints("tokens"), output.Texts("logit_digests")
 		outside := slices.ContainsFunc(r.emits, func(token int64) bool { return token >= vocabulary })
-		if outside || int64(len(r.emits)) > r.maxNew || len(output.List("logit_digests")) != len(r.emits) {
+		if outside || int64(len(r.emits)) > r.maxNew || len(r.logits) != len(r.emits) {
 			return refusal.New(badValue, at)
+		}
+	}
+	return nil
+}
+
+// checkGreedy is the end of step 3: greedy tokens of equal logits are equal.
+func checkGreedy(requests []*request) *refusal.Refusal {
+	chosen := map[string]int64{}
+	for i, r := range requests {
+		if !r.greedy {
+			continue
+		}
+		for j, token := range r.emits {
+			if before, known := chosen[r.logits[j]]; known && before != token {
+				return refusal.New(badValue, refusal.Index(refusal.Index("/predicate/outputs", i)+"/tokens", j))
+			}
+			chosen[r.logits[j]] = token
 		}
 	}
 	return nil

@@ -116,3 +116,11 @@ func (t *tally) checkCounts(stated *lcj.Object) *refusal.Refusal {
 	}
 	return nil
 }
+
+// bit is 1 for true.
+func bit(condition bool) int64 {
+	if condition {
+		return 1
+	}
+	return 0
+}

@@ -5,6 +5,7 @@ import (
 	"lockstep/conformance/go/envelope"
 	"lockstep/conformance/go/fidelity"
 	"lockstep/conformance/go/hunt"
+	"lockstep/conformance/go/invariance"
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lean"
 	"lockstep/conformance/go/lemmas"
@@ -56,18 +57,23 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	invariances, err := invariance.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
-			hunt.PredicateType:     {Schema: hunts.Schema, SpecDigest: hunts.SpecDigest},
-			lean.PredicateType:     {Schema: leans.Schema, SpecDigest: leans.SpecDigest},
-			smt.PredicateType:      {Schema: smts.Schema, SpecDigest: smts.SpecDigest},
-			fidelity.PredicateType: {Schema: fidelities.Schema, SpecDigest: fidelities.SpecDigest},
-			replay.PredicateType:   {Schema: replays.Schema, SpecDigest: replays.SpecDigest},
+			hunt.PredicateType:       {Schema: hunts.Schema, SpecDigest: hunts.SpecDigest},
+			lean.PredicateType:       {Schema: leans.Schema, SpecDigest: leans.SpecDigest},
+			smt.PredicateType:        {Schema: smts.Schema, SpecDigest: smts.SpecDigest},
+			fidelity.PredicateType:   {Schema: fidelities.Schema, SpecDigest: fidelities.SpecDigest},
+			invariance.PredicateType: {Schema: invariances.Schema, SpecDigest: invariances.SpecDigest},
+			replay.PredicateType:     {Schema: replays.Schema, SpecDigest: replays.SpecDigest},
 		},
 		derivers: map[string]deriver{
 			hunt.PredicateType: hunts, lean.PredicateType: leans, smt.PredicateType: smts,
-			fidelity.PredicateType: fidelities, replay.PredicateType: replays,
+			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, replay.PredicateType: replays,
 		},
 	}, nil
 }
