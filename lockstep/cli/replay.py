@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from lockstep.minimize.again import FindingAgain
+    from lockstep.replay.again import Again
     from lockstep.replay.observe import ReplaySeen
 
 
@@ -113,16 +115,21 @@ def summary(predicate: dict[str, Any]) -> list[str]:
 
 
 def replay(
-    certificate: Path = typer.Argument(..., help="A replay certificate, or its statement."),
+    certificate: Path = typer.Argument(..., help="Certificate of a replay or a finding."),
     model: Path | None = typer.Option(
         None, "--model", help="The model's folder, if it has no recipe."
     ),
+    removals: bool = typer.Option(
+        False, "--removals", help="Of a finding: test every single removal again, too."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the outcome as one line of JSON."),
 ) -> None:
-    """Execute again what a certificate says was executed, and compare trajectories.
+    """Execute again what a certificate, or its bare statement, says was executed.
 
-    Judges no signature: that is for lockstep-verify. Exit status 0: nothing differs; 3:
-    REPLAY_DIFFERS, with the first step and part, or NOT_COMPARABLE, with the settings that differ.
+    Judges no signature: that is for lockstep-verify. Exit status 0: nothing differs, or a finding
+    that is closed does not show; 3: REPLAY_DIFFERS, with the first step and part,
+    FINDING_NOT_REPRODUCED, FINDING_REOPENED, FINDING_OUTCOME_NOT_DERIVED, or NOT_COMPARABLE, with
+    what differs.
 
     Example: lockstep replay evidence/replay.cert.json
     """
@@ -130,23 +137,73 @@ def replay(
     from dataclasses import asdict
 
     from lockstep.cli import say
-    from lockstep.errors import LockstepError
-    from lockstep.replay import again
+    from lockstep.replay.read import read_stated
 
-    predicate = again.read_predicate(certificate)
-    found = again.replay(predicate, model)
+    kind, predicate = read_stated(certificate)
+    found: Again | FindingAgain
+    if kind == "finding":
+        from lockstep.minimize.again import show_again
+
+        found = show_again(predicate, None if model is None else str(model), removals)
+    else:
+        from lockstep.replay.again import replay as execute_again
+
+        if removals:
+            raise typer.BadParameter("a replay has none", param_hint="--removals")
+        found = execute_again(predicate, model)
     if as_json:
         say(json.dumps(asdict(found), sort_keys=True, separators=(",", ":")))
-        if found.outcome != "same":
+        if found.outcome not in ("same", "closed"):
             raise typer.Exit(3)
         return
+    _require_same(found, str(certificate))
+    for line in _told(found, predicate):
+        say(line)
+
+
+def _require_same(found: Again | FindingAgain, certificate: str) -> None:
+    """Refuse where something differs, or nothing could be compared."""
+    from lockstep.errors import LockstepError
+
     if found.outcome == "not_comparable":
         hint = "Nothing was executed. Compare under the binding of the certificate."
-        raise LockstepError(
-            "NOT_COMPARABLE", str(certificate), "an equal binding", found.reason, hint
-        )
+        raise LockstepError("NOT_COMPARABLE", certificate, "an equal binding", found.reason, hint)
+    places = {
+        "differs": ("REPLAY_DIFFERS", _place(found)),
+        "not_reproduced": ("FINDING_NOT_REPRODUCED", "/failure"),
+        "reopened": ("FINDING_REOPENED", "/closed_by"),
+        "another_outcome": ("FINDING_OUTCOME_NOT_DERIVED", _place(found)),
+    }
+    if found.outcome in places:
+        code, place = places[found.outcome]
+        raise LockstepError(code, f"{certificate}:{place}", found.expected, found.got)
+
+
+def _place(found: Again | FindingAgain) -> str:
+    from lockstep.replay.again import Again
+
+    if isinstance(found, Again):
+        return f" step {found.step}, {found.part}"
     if found.outcome == "differs":
-        where = f"{certificate}: step {found.step}, {found.part}"
-        raise LockstepError("REPLAY_DIFFERS", where, found.expected, found.got)
-    say(f"executed {found.steps} steps again: nothing differs")
-    say(f"trajectory {predicate['trajectory']['sha256']}")
+        return "/trajectory_sha256"
+    return f"/removals/{found.removal}" if found.removal >= 0 else "/unmutated"
+
+
+def _told(found: Again | FindingAgain, predicate: dict[str, Any]) -> list[str]:
+    """Give the lines that say what agrees."""
+    from lockstep.replay.again import Again
+
+    if isinstance(found, Again):
+        told = f"executed {found.steps} steps again: nothing differs"
+        return [told, f"trajectory {predicate['trajectory']['sha256']}"]
+    if found.outcome == "closed":
+        return [f"closed by {predicate['closed_by']}: the case gives {found.got} here"]
+    failure, mutation = predicate["failure"], predicate["mutation"]
+    under = f" under the mutation {mutation['name']}" if mutation else ""
+    lines = [
+        f"the failure shows again{under}: {failure['kind']} {failure['code']}".rstrip(),
+        f"trajectory {predicate['trajectory_sha256']}",
+    ]
+    if found.tested:
+        lines.append(f"{found.tested} other cases were tested again and give what is said")
+    return lines

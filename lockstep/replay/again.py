@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lockstep import portable_schema, spec
 from lockstep.engine.environment import binding_of, not_comparable, plain
 from lockstep.engine.execute import execute
 from lockstep.engine.opening import Opened, open_stated
@@ -18,11 +15,8 @@ from lockstep.engine.run import Run
 from lockstep.engine.trajectory import Trajectory, first_difference
 from lockstep.errors import LockstepError
 from lockstep.replay.observe import stated_model
-from lockstep.schedule.document import parse_document, read_document
 from lockstep.schedule.schedule import parse_schedule
 from lockstep.schedule.workload import parse_workload
-
-PREDICATE_TYPE = "urn:lockstep:certificate:replay:v1"
 
 
 @dataclass(frozen=True)
@@ -46,31 +40,6 @@ class Again:
     expected: str = ""
     got: str = ""
     reason: str = ""
-
-
-def read_predicate(path: Path) -> dict[str, Any]:
-    """Read the predicate of a certificate, or of a bare statement, without judging a signature.
-
-    Raises:
-        LockstepError: as `read_document`; PREDICATE_UNKNOWN, it is no replay; MISSING_FIELD,
-            BAD_VALUE and so on, by the schema of the kind.
-    """
-    document = read_document(path)
-    if "payload" in document:
-        try:
-            payload = base64.b64decode(document["payload"], validate=True)
-        except (binascii.Error, TypeError, ValueError) as fault:
-            raise LockstepError("BASE64_NONCANONICAL", str(path), "base64", repr(fault)) from None
-        document = parse_document(payload, str(path))
-    if document.get("predicateType") != PREDICATE_TYPE:
-        got = document.get("predicateType")
-        raise LockstepError("PREDICATE_UNKNOWN", f"{path}:/predicateType", PREDICATE_TYPE, got)
-    if "predicate" not in document:
-        raise LockstepError("MISSING_FIELD", f"{path}:/predicate", "this field")
-    schema = spec.load("schemas/replay.schema.json")
-    predicate: dict[str, Any] = document["predicate"]
-    portable_schema.require(predicate, schema, f"{path}:/predicate")
-    return predicate
 
 
 def replay(predicate: Mapping[str, Any], folder: Path | None = None) -> Again:

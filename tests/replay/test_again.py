@@ -18,7 +18,8 @@ from lockstep.cli import fail
 from lockstep.engine.backends.host import HostBackend
 from lockstep.engine.tiny import TinyModel, make_tiny
 from lockstep.errors import LockstepError
-from lockstep.replay.again import read_predicate, replay
+from lockstep.replay.again import replay
+from lockstep.replay.read import read_stated
 from lockstep_verify import derive
 from lockstep_verify.derive import Options, replay_execution
 from lockstep_verify.errors import Refusal
@@ -106,7 +107,7 @@ def test_certificates_and_statements_are_read(statement: dict[str, Any], tmp_pat
     signed, bare = tmp_path / "run.cert.json", tmp_path / "statement.json"
     signed.write_bytes(sign_statement(statement, [Ed25519PrivateKey.generate()]))
     bare.write_bytes(lcj.encode(statement))
-    assert read_predicate(signed) == read_predicate(bare) == statement["predicate"]
+    assert read_stated(signed) == read_stated(bare) == ("replay", statement["predicate"])
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_what_is_no_replay(document: dict[str, Any], code: str, tmp_path: Path) 
     path = tmp_path / "file.json"
     path.write_text(json.dumps(document))
     with pytest.raises(LockstepError) as caught:
-        read_predicate(path)
+        read_stated(path)
     assert caught.value.code == code
     assert fail(caught.value) == 3
 
@@ -167,7 +168,7 @@ def test_where_the_verifier_points(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told = {"outcome": "differs", "expected": "a", "got": "b", **answer}
-    monkeypatch.setattr(replay_execution, "_ask", lambda statement: told)
+    monkeypatch.setattr(replay_execution, "ask", lambda statement: told)
     with pytest.raises(Refusal) as caught:
         replay_execution.execute_again(statement)
     assert (caught.value.code, caught.value.pointer) == (code, pointer)
