@@ -29,11 +29,13 @@ GROUPS = (
     "schedule",
     "run",
     "relations",
+    "campaign",
     "fidelity",
     "doctor",
     "bench_engine",
     "gpu_evidence",
     "replay",
+    "minimize",
     "serve",
 )
 """Modules of this package, in the order in which help lists their commands."""
