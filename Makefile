@@ -25,7 +25,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz-verify bench-verify lean lean-recheck lean-generate smt relations bench-engine gpu-evidence \
+	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt relations bench-engine gpu-evidence \
 	dist clean
 
 help: ## List the targets
@@ -107,6 +107,10 @@ evidence: $(VENV)/.stamp-test $(LEAN_BUILDER) ## Make the committed certificates
 gpu-evidence: $(VENV)/.stamp-test ## Make the engine's certificates on a GPU as well (exit 2 where there is none)
 	@echo "==> Making the evidence of the engine on a GPU"
 	@$(BIN)/lockstep gpu-evidence
+
+fuzz: $(VENV)/.stamp-test ## Fuzz schedules of a tiny model (a minute or two)
+	@echo "==> Fuzzing schedules (Ctrl-C keeps what is done)"
+	@$(BIN)/lockstep fuzz
 
 fuzz-verify: $(VENV)/.stamp-test ## Derive 100,000 re-signed mutants
 	@echo "==> Fuzzing the verifier with 100,000 mutants"

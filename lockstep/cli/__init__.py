@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,7 @@ STATUSES = {
 }
 """Exit status of a code; of every other it is 3."""
 EXTRAS = {
-    "numpy": "hunt",
-    "typer": "hunt",
-    "rich": "hunt",
+    "safetensors": "engine",
     "z3": "proofs",
     "cvc5": "proofs",
     "torch": "engine",
@@ -70,6 +69,25 @@ EXTRAS = {
     "prometheus_client": "serve",
 }
 """Which extra of the distribution brings which module."""
+SHARED = frozenset({"numpy", "rich", "typer"})
+"""Modules that several extras bring; which one is wanted follows from the command."""
+LAYOUT_COMMANDS = frozenset(
+    {
+        "bench-hunt",
+        "bench-verify",
+        "demo",
+        "evidence",
+        "fuzz-verify",
+        "hunt",
+        "keys",
+        "layouts",
+        "lean",
+        "show",
+        "smt",
+        "vectors",
+    }
+)
+"""Commands that the extra `hunt` is for; `serve` has its own, and all others are the engine's."""
 
 
 def application() -> "typer.Typer":
@@ -151,12 +169,22 @@ def _tell(text: str, status: int) -> int:
     return status
 
 
+def _extra(module: str, arguments: Sequence[str]) -> str | None:
+    """Give the extra that a command wants for a module; None for a module that none brings."""
+    if module not in SHARED:
+        return EXTRAS.get(module)
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    if command in LAYOUT_COMMANDS or not command:
+        return "hunt"
+    return "serve" if command == "serve" else "engine"
+
+
 def _fault(fault: Exception) -> int:
     """Tell a fault in a line and give its exit status."""
     if isinstance(fault, LockstepError):
         return fail(fault)
     if isinstance(fault, ModuleNotFoundError):
-        extra = EXTRAS.get((fault.name or "").split(".")[0])
+        extra = _extra((fault.name or "").split(".")[0], sys.argv[1:])
         if extra is not None:
             return _tell(
                 f"this command needs the module {fault.name}; "
@@ -175,6 +203,9 @@ def _fault(fault: Exception) -> int:
         # The reader has gone; whatever is left in the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
+    if isinstance(fault, MemoryError):
+        # Where what was needed could be told beforehand, it was; this is what remains.
+        return fail(LockstepError("MEMORY_SHORT", "this command", got=str(fault) or "no more"))
     if isinstance(fault, OSError) and fault.filename is not None:
         return _tell(f"{fault.filename}: {fault.strerror}", 2)
     where = traceback.extract_tb(fault.__traceback__)[-1]

@@ -187,6 +187,83 @@ def replay(predicate: dict[str, Any], rows: bool) -> list[Table]:
     ]
 
 
+def campaign(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a fuzzing campaign: verdict, coverage by population, failures, counts."""
+    model, told = predicate["model"], predicate["coverage"]
+    coverage = [
+        (row["population"], *(f"{row[what]} of {legal}" for what, legal in told["legal"].items()))
+        for row in told["rows"]
+    ]
+    records = [
+        (one["name"], record) for one in predicate["populations"] for record in one["records"]
+    ]
+    failed = [
+        (name, record["seed"], *(record["failure"][part] for part in ("kind", "code", "where")))
+        for name, record in records
+        if record["failure"] is not None
+    ]
+    cases = [
+        (name, one["seed"], one["outcome"], (one["trajectory_sha256"] or "")[:SHOWN_DIGITS])
+        for name, one in records
+    ]
+    return [
+        _about(
+            ("verdict", predicate["verdict"]),
+            ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
+            *_environment(predicate["environment"]),
+        ),
+        _table("coverage", ("population", *told["legal"]), coverage),
+        _table("failures", ("population", "seed", "kind", "code", "where"), failed),
+        _table("cases", ("population", "seed", "outcome", "trajectory"), cases if rows else ()),
+        _counts(predicate),
+    ]
+
+
+def finding(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a finding: failure, case, removals by outcome, counts."""
+    failure, mutation = predicate["failure"], predicate["mutation"]
+    pool, unmutated = predicate["case"]["pool"], predicate["unmutated"]
+    requests = [
+        (one["id"], len(one["prompt"]), one["max_new"], one["arrival"])
+        for one in predicate["case"]["workload"]["requests"]
+    ]
+    steps = [
+        (number, ", ".join(f"{one['event']} {one['request']}" for one in actions) or "nothing")
+        for number, actions in enumerate(predicate["case"]["steps"])
+    ]
+    dimensions = [
+        (
+            one["name"],
+            sum(row["dimension"] == one["name"] for row in predicate["removals"]),
+            one["held"] or "reduced",
+        )
+        for one in predicate["dimensions"]
+    ]
+    removals = [
+        (one["dimension"], _listed([str(n) for n in one["place"]]), one["outcome"], one["code"])
+        for one in predicate["removals"]
+    ]
+    told = "" if unmutated is None else f"{unmutated['outcome']} {unmutated['code']}".rstrip()
+    return [
+        _about(
+            ("failure", f"{failure['kind']} {failure['code']} {failure['part']}"),
+            ("at", f"{failure['where']}: {failure['detail']}"),
+            ("mutation", "none" if mutation is None else mutation["name"]),
+            ("without the mutation", told or "does not apply"),
+            ("closed by", predicate["closed_by"] or "no commit"),
+            ("pool", f"{pool['blocks']} blocks of {pool['block_size']}"),
+            ("case", predicate["case_sha256"]),
+            ("found", predicate["origin"]["source"]),
+            *_environment(predicate["environment"]),
+        ),
+        _table("requests", ("request", "prompt", "max_new", "arrival"), requests),
+        _table("steps", ("step", "actions"), steps),
+        _table("dimensions", ("dimension", "removals", "held"), dimensions),
+        _table("removals", ("dimension", "place", "outcome", "code"), removals if rows else ()),
+        _counts(predicate),
+    ]
+
+
 _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "hunt": hunt,
     "lean": lean,
@@ -194,6 +271,8 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "invariance": invariance,
     "fidelity": fidelity,
     "replay": replay,
+    "finding": finding,
+    "campaign": campaign,
 }
 
 

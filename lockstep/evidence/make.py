@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -146,6 +147,46 @@ def execution(making: Making) -> bytes:
     return issue_replay(seen, [making.key], issued_at=making.issued_at, command=COMMAND).certificate
 
 
+def campaign(making: Making) -> bytes:
+    """Fuzz schedules of a tiny model, all populations anew, and sign what the seeds showed."""
+    from lockstep.engine.tiny import TinyModel
+    from lockstep.fuzz.campaign import counted, run_campaign, subject_of
+    from lockstep.fuzz.executors import processes
+    from lockstep.fuzz.issue import issue_campaign
+    from lockstep.fuzz.store import Store
+    from lockstep.fuzz.worker import Subject, opened
+
+    subject, wanted = Subject(backend=making.backend), counted()
+    whole = sum(wanted.values())
+    with tempfile.TemporaryDirectory() as scratch:
+        stated = subject_of(opened(subject))
+        jobs = making.jobs or os.cpu_count() or 1
+        with Store(Path(scratch, "records"), stated) as store, processes(subject, jobs) as run:
+            ran = run_campaign(
+                store, run, wanted, lambda n, one: making.progress("fuzzing schedules", n, whole)
+            )
+    return issue_campaign(
+        TinyModel(),
+        [making.key],
+        records=ran.records,
+        issued_at=making.issued_at,
+        command=COMMAND,
+        backend=making.backend,
+    ).certificate
+
+
+def wedge(making: Making) -> bytes:
+    """Find the oversized request under its mutation, reduce it, and sign it."""
+    from lockstep.issue import issue_finding
+    from lockstep.minimize.wedge import found
+
+    making.progress("reducing the oversized request", 0, 1)
+    seen = found(making.backend)
+    return issue_finding(
+        seen, [making.key], issued_at=making.issued_at, command=COMMAND
+    ).certificate
+
+
 def _observed(what: str, wanted: Sequence[Plan], making: Making) -> list[Observation]:
     """Make runs anew, whatever an earlier campaign has recorded."""
     from lockstep.relations.run import run_plans
@@ -165,6 +206,8 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "invariance.cert.json": ("running the relations", relations),
     "fidelity.cert.json": ("comparing logits with binary64", fidelity),
     "replay.cert.json": ("running one execution", execution),
+    "finding-wedge.cert.json": ("reducing the oversized request", wedge),
+    "campaign.cert.json": ("fuzzing schedules", campaign),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 

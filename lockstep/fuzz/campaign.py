@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from lockstep.engine.backends.machine import sources_digest
 from lockstep.engine.environment import binding_sha256
@@ -35,6 +34,11 @@ class Ran:
     """The records of a campaign, by population in the order of the specification, by seed."""
 
     records: Mapping[str, tuple[Record, ...]]
+
+    @property
+    def padded(self) -> dict[str, tuple[Record, ...]]:
+        """The records of every population, none of one that was not reached."""
+        return {name: tuple(self.records.get(name, ())) for name in populations()}
 
     @property
     def all(self) -> tuple[Record, ...]:
@@ -138,15 +142,7 @@ def _round(
         yield parse_record(document)
 
 
-def counted(seeds: Mapping[str, int] | None = None, each: int | None = None) -> dict[str, int]:
-    """Give how many seeds of each population a campaign runs.
-
-    Args:
-        seeds: instead of the specification's, by population.
-        each: the most of every population.
-    """
-    declared: dict[str, Any] = {name: one.seeds for name, one in populations().items()}
-    wanted = {**declared, **(seeds or {})}
-    probes = declared[PROBES]
-    bounded = {n: count if each is None else min(count, each) for n, count in wanted.items()}
-    return {**bounded, PROBES: min(bounded[PROBES], probes)}
+def counted(most: int | None = None) -> dict[str, int]:
+    """Give how many seeds of each population a campaign runs, `most` of each at most."""
+    declared = {name: one.seeds for name, one in populations().items()}
+    return {n: count if most is None else min(count, most) for n, count in declared.items()}
