@@ -83,6 +83,14 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("replay-hit-blocks", "/predicate/counts/hit_blocks"),
         ("replay-split-rows", "/predicate/counts/split_rows"),
     ),
+    "finding-wedge.cert.json": (
+        ("wedge-units", "/predicate/origin/units"),
+        ("wedge-requests", "/predicate/counts/requests"),
+        ("wedge-prompt-tokens", "/predicate/counts/prompt_tokens"),
+        ("wedge-new-tokens", "/predicate/counts/new_tokens"),
+        ("wedge-removals", "/predicate/counts/removals"),
+        ("wedge-checks", "/predicate/reduction/checks"),
+    ),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
@@ -94,6 +102,12 @@ WORDS = {
     "invariance.cert.json": "relations",
     "fidelity.cert.json": "fidelity",
     "replay.cert.json": "one execution",
+    "finding-wedge.cert.json": "the oversized request",
+    "units": "units of the case that the fuzzer found",
+    "prompt_tokens": "tokens of prompts left",
+    "new_tokens": "new tokens left",
+    "removals": "single removals, none of which shows it any more",
+    "checks": "cases tested to get there",
     "layouts": "declared layouts",
     "rows": "ordered pairs judged",
     "exact_byte": "of these `EXACT_BYTE`",
