@@ -1,0 +1,113 @@
+"""What `lockstep show` prints of payloads about executions of the engine."""
+
+from typing import Any
+
+from lockstep.cli.payload_parts import (
+    SHOWN_DIGITS,
+    about,
+    counts_table,
+    environment_rows,
+    listed,
+    table,
+)
+from lockstep.cli.tables import Table
+
+
+def replay(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show one execution: trajectory, coverage, outputs, counts."""
+    model = predicate["model"]
+    outputs = [
+        (one["request"], one["reason"], len(one["tokens"]), " ".join(map(str, one["tokens"][:8])))
+        for one in predicate["outputs"]
+    ]
+    coverage = [
+        (one["n"], f"{one['shown']} of {one['legal']}") for one in predicate["coverage"]["covered"]
+    ]
+    return [
+        about(
+            ("trajectory", predicate["trajectory"]["sha256"]),
+            ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
+            *environment_rows(predicate["environment"]),
+            ("not run", "; ".join(predicate["not_run"]) or "nothing"),
+        ),
+        table("outputs", ("request", "ended by", "tokens", "first"), outputs if rows else ()),
+        table("coverage", ("events", "seen"), coverage),
+        counts_table(predicate),
+    ]
+
+
+def campaign(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a fuzzing campaign: verdict, coverage by population, failures, counts."""
+    model, told = predicate["model"], predicate["coverage"]
+    coverage = [
+        (row["population"], *(f"{row[what]} of {legal}" for what, legal in told["legal"].items()))
+        for row in told["rows"]
+    ]
+    records = [
+        (one["name"], record) for one in predicate["populations"] for record in one["records"]
+    ]
+    failed = [
+        (name, record["seed"], *(record["failure"][part] for part in ("kind", "code", "where")))
+        for name, record in records
+        if record["failure"] is not None
+    ]
+    cases = [
+        (name, one["seed"], one["outcome"], (one["trajectory_sha256"] or "")[:SHOWN_DIGITS])
+        for name, one in records
+    ]
+    return [
+        about(
+            ("verdict", predicate["verdict"]),
+            ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
+            *environment_rows(predicate["environment"]),
+        ),
+        table("coverage", ("population", *told["legal"]), coverage),
+        table("failures", ("population", "seed", "kind", "code", "where"), failed),
+        table("cases", ("population", "seed", "outcome", "trajectory"), cases if rows else ()),
+        counts_table(predicate),
+    ]
+
+
+def finding(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a finding: failure, case, removals by outcome, counts."""
+    failure, mutation = predicate["failure"], predicate["mutation"]
+    pool, unmutated = predicate["case"]["pool"], predicate["unmutated"]
+    requests = [
+        (one["id"], len(one["prompt"]), one["max_new"], one["arrival"])
+        for one in predicate["case"]["workload"]["requests"]
+    ]
+    steps = [
+        (number, ", ".join(f"{one['event']} {one['request']}" for one in actions) or "nothing")
+        for number, actions in enumerate(predicate["case"]["steps"])
+    ]
+    dimensions = [
+        (
+            one["name"],
+            sum(row["dimension"] == one["name"] for row in predicate["removals"]),
+            one["held"] or "reduced",
+        )
+        for one in predicate["dimensions"]
+    ]
+    removals = [
+        (one["dimension"], listed([str(n) for n in one["place"]]), one["outcome"], one["code"])
+        for one in predicate["removals"]
+    ]
+    told = "" if unmutated is None else f"{unmutated['outcome']} {unmutated['code']}".rstrip()
+    return [
+        about(
+            ("failure", f"{failure['kind']} {failure['code']} {failure['part']}"),
+            ("at", f"{failure['where']}: {failure['detail']}"),
+            ("mutation", "none" if mutation is None else mutation["name"]),
+            ("without the mutation", told or "does not apply"),
+            ("closed by", predicate["closed_by"] or "no commit"),
+            ("pool", f"{pool['blocks']} blocks of {pool['block_size']}"),
+            ("case", predicate["case_sha256"]),
+            ("found", predicate["origin"]["source"]),
+            *environment_rows(predicate["environment"]),
+        ),
+        table("requests", ("request", "prompt", "max_new", "arrival"), requests),
+        table("steps", ("step", "actions"), steps),
+        table("dimensions", ("dimension", "removals", "held"), dimensions),
+        table("removals", ("dimension", "place", "outcome", "code"), removals if rows else ()),
+        counts_table(predicate),
+    ]
