@@ -7,6 +7,10 @@ from typing import Any
 
 import typer
 
+from lockstep.cli import options
+
+OUTPUT = options.certificate("fidelity.cert.json")
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands `fidelity` and `golden`."""
@@ -15,16 +19,12 @@ def register(app: typer.Typer) -> None:
 
 
 def fidelity(
-    model: Path | None = typer.Option(
-        None, "--model", help="A model's folder (default: a tiny one, made here)."
-    ),
-    backend: str = typer.Option("host", help="host, triton, fast, fast_torch or padded_tiles."),
-    dtype: str | None = typer.Option(None, help="float32 or float16 (default: the backend's)."),
-    output: Path = typer.Option(
-        Path("fidelity.cert.json"), "--output", "-o", help="Certificate to write."
-    ),
-    key: Path | None = typer.Option(None, help="Signing key (default: one made for this run)."),
-    issued_at: str | None = typer.Option(None, help="YYYY-MM-DDTHH:MM:SSZ (default: now)."),
+    model: Path | None = options.MODEL,
+    backend: str = options.BACKEND,
+    dtype: str | None = options.DTYPE,
+    output: Path = OUTPUT,
+    key: Path | None = options.OWN_KEY,
+    issued_at: str | None = options.ISSUED_AT,
 ) -> None:
     """Compare logits with those of binary64 over a corpus, and sign what was measured.
 
@@ -32,19 +32,15 @@ def fidelity(
 
     Example: lockstep fidelity -o results/fidelity.cert.json
     """
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    from lockstep.certificate import keys, times
-    from lockstep.certificate.write import write_file
-    from lockstep.cli import say
-    from lockstep.cli.hunt import progress, verified_with
+    from lockstep.certificate import times
+    from lockstep.cli.hunt import progress
+    from lockstep.cli.signing import conclude, own_key
     from lockstep.engine.tiny import TinyModel
     from lockstep.issue import issue_fidelity
 
     issued_at = times.claimed(issued_at)
-    if not output.parent.is_dir():
-        raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
-    signer = keys.load_key(key) if key else Ed25519PrivateKey.generate()
+    options.require_output(output)
+    signer = own_key(key)
     issued = issue_fidelity(
         model or TinyModel(),
         [signer],
@@ -54,14 +50,7 @@ def fidelity(
         dtype=dtype,
         progress=progress(),
     )
-    write_file(output, issued.certificate)
-    say(f"wrote {output}, {len(issued.certificate):,} bytes")
-    for line in summary(issued.predicate):
-        say(line)
-    result = verified_with(output, signer, None, output.parent)
-    say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
-    if result["exit"]:
-        say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")
+    if conclude(output, issued.certificate, summary(issued.predicate), signer):
         raise typer.Exit(3)
 
 
@@ -81,9 +70,9 @@ def summary(predicate: dict[str, Any]) -> list[str]:
 
 
 def golden(
-    backend: str = typer.Option("host", help="host, or another; each has its own binding."),
-    baseline: Path = typer.Option(
-        Path("evidence/golden.json"), "--baseline", help="Golden digests to compare with."
+    backend: str = options.BACKEND,
+    baseline: Path | None = typer.Option(
+        None, "--baseline", help="Golden digests to compare with (default: this checkout's)."
     ),
     new_claim: bool = typer.Option(
         False,
@@ -103,6 +92,9 @@ def golden(
     from lockstep.errors import LockstepError
     from lockstep.fidelity import golden as digests
 
+    baseline = baseline or _committed()
+    if new_claim:
+        options.require_output(baseline, "--baseline")
     held = () if new_claim else digests.read_baseline(baseline)
     tell = progress()
     here = [
@@ -121,3 +113,19 @@ def golden(
     if not found.equal:
         what = found.reasons[0] if found.reasons else f"no digests of backend {backend}"
         raise LockstepError("NOT_COMPARABLE", str(baseline), "an equal binding", what)
+
+
+def _committed() -> Path:
+    """Give the checkout's baseline.
+
+    Raises:
+        LockstepError: USAGE, this is no checkout.
+    """
+    from lockstep import spec
+    from lockstep.errors import LockstepError
+
+    path = spec.root().parent / "evidence" / "golden.json"
+    if spec.root().name != "spec" or not path.parent.is_dir():
+        hint = "--baseline FILE names digests; with --new-claim they are made."
+        raise LockstepError("USAGE", "--baseline", "a file, or a checkout", "neither", hint)
+    return path

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lockstep.cli import options
+
 if TYPE_CHECKING:
     from lockstep.relations.observation import Observation
 
@@ -23,13 +25,13 @@ def register(app: typer.Typer) -> None:
 
 
 def relations(
-    model: Path | None = typer.Option(
-        None, "--model", help="A model's folder (default: a tiny one, made here)."
+    model: Path | None = options.MODEL,
+    backend: str = options.BACKEND,
+    dtype: str | None = options.DTYPE,
+    block_sizes: str | None = typer.Option(None, help="Of 8,16,32,64,128 (default: all)."),
+    names: str | None = typer.Option(
+        None, "--relations", help="Such as MR1,PATH-EQ (default: all)."
     ),
-    backend: str = typer.Option("host", help="host, triton, fast, fast_torch or padded_tiles."),
-    dtype: str | None = typer.Option(None, help="float32 or float16 (default: the backend's)."),
-    block_sizes: str = typer.Option("", help="Of 8,16,32,64,128 (default: all)."),
-    names: str = typer.Option("", "--relations", help="Such as MR1,PATH-EQ (default: all)."),
     seeds: int = typer.Option(1, min=1, max=1000, help="Runs of each, from seed 0."),
     jobs: int | None = typer.Option(None, min=1, help="Processes (default: one a core)."),
     out: Path = typer.Option(Path("results/relations"), "--out", help="Folder of the records."),
@@ -48,15 +50,17 @@ def relations(
     """
     from lockstep.relations import run
 
+    chosen, sizes = _names(names), _sizes(block_sizes)
     signer = None
     if certificate is not None:
         from lockstep.certificate import keys
 
+        options.require_output(certificate, "--certificate")
         # Before anything runs: a key that is missing should not cost minutes.
         signer = keys.load_key(key or keys.config_folder() / "key.pem")
     out.mkdir(parents=True, exist_ok=True)
     folder = model or _tiny(out / MODEL)
-    plans = run.plans(folder, backend, dtype, _names(names), _sizes(block_sizes), range(seeds))
+    plans = run.plans(folder, backend, dtype, chosen, sizes, range(seeds))
     observations = _run(plans, out / RUNS, jobs, fresh)
     _tell(observations)
     caught, shown = True, []
@@ -80,17 +84,39 @@ def _tiny(folder: Path) -> Path:
     return folder if folder.exists() else make_tiny(folder)
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _names(text: str | None) -> list[str]:
+    """Give the relations that are asked for, none where all are."""
+    from lockstep.relations.catalogue import declared
+
+    return _chosen("--relations", text, list(declared()))
 
 
-def _sizes(text: str) -> list[int]:
-    try:
-        return [int(size) for size in text.split(",") if size.strip()]
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text}: numbers and commas", param_hint="--block-sizes"
-        ) from None
+def _sizes(text: str | None) -> list[int]:
+    """Give the block sizes that are asked for, none where all are."""
+    from lockstep.relations.catalogue import block_sizes
+
+    return [int(size) for size in _chosen("--block-sizes", text, list(map(str, block_sizes())))]
+
+
+def _chosen(option: str, text: str | None, known: list[str]) -> list[str]:
+    """Give the names of a list with commas, each of them known, and once.
+
+    Raises:
+        LockstepError: USAGE, a name is none of these, or stands twice; there is none at all.
+    """
+    from lockstep.errors import LockstepError
+
+    if text is None:
+        return []
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in known:
+            hint = "Leave the option out for all of them."
+            expected = f"names of {', '.join(known)}, with commas"
+            raise LockstepError("USAGE", option, expected, repr(name), hint)
+    if len(set(names)) < len(names):
+        raise LockstepError("USAGE", option, "each name once", text, "Leave out the repetition.")
+    return names
 
 
 def _run(

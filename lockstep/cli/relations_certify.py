@@ -36,9 +36,8 @@ def certify(
         LockstepError: NOT_COMPARABLE, a record is of another model, backend or version of the
             sources than those at hand.
     """
-    from lockstep.certificate.write import write_file
-    from lockstep.cli import say
-    from lockstep.cli.hunt import now, verified_with
+    from lockstep.cli.hunt import now
+    from lockstep.cli.signing import conclude
     from lockstep.engine.tiny import TinyModel
     from lockstep.issue import issue_invariance
 
@@ -52,15 +51,7 @@ def certify(
         backend=backend,
         dtype=dtype,
     )
-    write_file(output, issued.certificate)
-    say(f"wrote {output}, {len(issued.certificate):,} bytes")
-    for line in summary(issued.predicate):
-        say(line)
-    result = verified_with(output, signer, None, output.parent)
-    say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
-    if result["exit"]:
-        say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")
-    return 3 if result["exit"] else 0
+    return conclude(output, issued.certificate, summary(issued.predicate), signer)
 
 
 def summary(predicate: dict[str, Any]) -> list[str]:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lockstep.cli import options
+
 if TYPE_CHECKING:
     from lockstep.minimize.again import FindingAgain
     from lockstep.replay.again import Again
     from lockstep.replay.observe import ReplaySeen
+
+
+OUTPUT = options.certificate("replay.cert.json")
 
 
 def register(app: typer.Typer) -> None:
@@ -20,50 +25,32 @@ def register(app: typer.Typer) -> None:
 
 
 def record(
-    workload: Path = typer.Option(..., "--workload", help="A workload's file."),
-    schedule: Path | None = typer.Option(None, "--schedule", help="A schedule's file."),
-    policy: str | None = typer.Option(
-        None, "--policy", help="canonical, continuous (default), adversarial or swarm."
-    ),
-    seed: int | None = typer.Option(None, min=0, help="Of the policy swarm."),
+    workload: Path = options.WORKLOAD,
+    schedule: Path | None = options.SCHEDULE,
+    policy: str | None = options.POLICY,
+    seed: int | None = options.SEED,
     block_size: int = typer.Option(16, min=1, max=4096, help="Token slots, with a policy."),
-    model: Path | None = typer.Option(
-        None, "--model", help="A model's folder (default: a tiny one, made here)."
-    ),
-    backend: str = typer.Option("host", help="host, triton, fast, fast_torch or float64."),
-    dtype: str | None = typer.Option(None, help="float32 or float16 (default: the backend's)."),
-    output: Path = typer.Option(
-        Path("replay.cert.json"), "--output", "-o", help="Certificate to write."
-    ),
-    key: Path | None = typer.Option(None, help="Signing key (default: one made for this run)."),
-    issued_at: str | None = typer.Option(None, help="YYYY-MM-DDTHH:MM:SSZ (default: now)."),
+    model: Path | None = options.MODEL,
+    backend: str = options.BACKEND,
+    dtype: str | None = options.DTYPE,
+    output: Path = OUTPUT,
+    key: Path | None = options.OWN_KEY,
+    issued_at: str | None = options.ISSUED_AT,
 ) -> None:
     """Execute a workload, and sign the execution in full, so that anybody can repeat it.
 
     Example: lockstep record --workload workload.json --policy adversarial -o run.cert.json
     """
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    from lockstep.certificate import keys, times
-    from lockstep.certificate.write import write_file
-    from lockstep.cli import say
-    from lockstep.cli.hunt import verified_with
+    from lockstep.certificate import times
+    from lockstep.cli.signing import conclude, own_key
     from lockstep.issue import issue_replay
 
     issued_at = times.claimed(issued_at)
-    if not output.parent.is_dir():
-        raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
-    signer = keys.load_key(key) if key else Ed25519PrivateKey.generate()
+    options.require_output(output)
+    signer = own_key(key)
     seen = _observe(workload, schedule, policy, seed, block_size, (model, backend, dtype))
     issued = issue_replay(seen, [signer], issued_at=issued_at, command="lockstep record")
-    write_file(output, issued.certificate)
-    say(f"wrote {output}, {len(issued.certificate):,} bytes")
-    for line in summary(issued.predicate):
-        say(line)
-    result = verified_with(output, signer, None, output.parent)
-    say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
-    if result["exit"]:
-        say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")
+    if conclude(output, issued.certificate, summary(issued.predicate), signer):
         raise typer.Exit(3)
 
 

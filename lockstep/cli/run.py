@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lockstep.cli import options
+
 if TYPE_CHECKING:
     from lockstep.engine.execute import Execution
     from lockstep.engine.model import Model
@@ -31,20 +33,18 @@ def register(app: typer.Typer) -> None:
 
 def run(
     model: Path = typer.Option(..., "--model", help="A model's folder."),
-    workload: Path = typer.Option(..., "--workload", help="A workload's file."),
-    schedule: Path | None = typer.Option(None, "--schedule", help="A schedule's file."),
-    policy: str | None = typer.Option(
-        None, "--policy", help="canonical, continuous (default), adversarial or swarm."
-    ),
-    seed: int | None = typer.Option(None, min=0, help="Of the policy swarm."),
+    workload: Path = options.WORKLOAD,
+    schedule: Path | None = options.SCHEDULE,
+    policy: str | None = options.POLICY,
+    seed: int | None = options.SEED,
     block_size: int | None = typer.Option(
         None, min=1, max=4096, help="Token slots of a block, with a policy (default: 16)."
     ),
     blocks: int | None = typer.Option(
         None, min=1, max=1 << 20, help="Blocks of the pool, with a policy (default: all fit)."
     ),
-    backend: str = typer.Option("host", help="host, triton, fast, fast_torch or float64."),
-    dtype: str | None = typer.Option(None, help="float32 or float16 (default: the backend's)."),
+    backend: str = options.BACKEND,
+    dtype: str | None = options.DTYPE,
     out: Path | None = typer.Option(
         None, "--out", help="Folder for workload, schedule, trajectory and run, as JSON."
     ),
@@ -59,6 +59,7 @@ def run(
     Example: lockstep run --model tiny --workload workload.json --policy swarm --seed 7 --out run
     """
     from lockstep.cli.schedule import choose_policy
+    from lockstep.engine.opening import open_model
     from lockstep.engine.record import write_run
     from lockstep.schedule.schedule import (
         Schedule,
@@ -78,7 +79,7 @@ def run(
         if not unfinished:
             # Told before anything is computed; a legal schedule with all finishes is complete.
             require_complete(given, requests, str(schedule))
-        opened = _model(model, backend, dtype)
+        opened = open_model(model, backend, dtype).model
         execution = _execution(opened, requests, given.pool, str(workload))
         steps, total = _scheduled(execution, given, str(schedule)), len(given.steps)
     else:
@@ -86,7 +87,7 @@ def run(
             raise typer.BadParameter("a policy finishes every request", param_hint="--unfinished")
         chosen = choose_policy(policy or "continuous", seed)
         pool = _pool(requests, block_size or 16, blocks)
-        opened = _model(model, backend, dtype)
+        opened = open_model(model, backend, dtype).model
         execution = _execution(opened, requests, pool, str(workload))
         steps = _driven(execution, chosen)
         total = sum(request.max_new for request in requests.requests)
@@ -108,18 +109,6 @@ def _pool(workload: Workload, block_size: int, blocks: int | None) -> Pool:
     from lockstep.schedule.workloads import pool_for
 
     return pool_for(workload, block_size) if blocks is None else Pool(blocks, block_size)
-
-
-def _model(folder: Path, backend: str, dtype: str | None) -> Model:
-    """Open a backend, and read the model for it."""
-    from lockstep.engine.backends import open_backend
-    from lockstep.engine.checkpoint import COMPUTE_DTYPES, read_checkpoint
-    from lockstep.engine.model import Model
-
-    opened = open_backend(backend, dtype)
-    # The reference in float64 widens float32, which holds every stored dtype exactly.
-    weights = opened.dtype if opened.dtype in COMPUTE_DTYPES else "float32"
-    return Model(read_checkpoint(folder, weights), opened)
 
 
 def _execution(model: Model, workload: Workload, pool: Pool, source: str) -> Execution:

@@ -190,11 +190,14 @@ def choose_policy(name: str, seed: int | None) -> "Policy":
     """Make a policy from the command line.
 
     Raises:
-        LockstepError: BAD_VALUE, no policy of this name; USAGE, a seed for one that draws nothing.
+        LockstepError: USAGE, no policy of this name, or a seed for one that draws nothing.
     """
     from lockstep.errors import LockstepError
-    from lockstep.schedule.policies import policy
+    from lockstep.schedule.policies import POLICIES, policy
 
+    if name not in POLICIES:
+        hint = "`lockstep schedule make --help` lists them."
+        raise LockstepError("USAGE", "--policy", f"one of {', '.join(POLICIES)}", name, hint)
     made = policy(name, seed or 0)
     if seed is not None and name != "swarm":
         raise LockstepError(

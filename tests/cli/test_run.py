@@ -216,4 +216,4 @@ def test_options_that_do_not_go_together_are_usage(
 
 
 def test_an_unknown_policy_is_refused(lockstep: Lockstep) -> None:
-    assert "one of canonical" in lockstep(*MODEL, "--policy", "other", exit=3)
+    assert "one of canonical" in lockstep(*MODEL, "--policy", "other", exit=2)
