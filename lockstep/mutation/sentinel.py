@@ -43,6 +43,7 @@ class Counts(NamedTuple):
 
 
 _counts = [0, 0, 0]
+_begun = Counts()
 _kept: dict[Any, Any] = {}
 
 
@@ -63,10 +64,10 @@ def read(got: _Value, original: Any) -> _Value:
     Args:
         got: the value that is read.
         original: what the sources would have given, or a function without arguments that gives
-            it; it is called until the value was live `ENOUGH` times.
+            it; it is called until the value was live `ENOUGH` times since `begin`.
     """
     if callable(original):
-        if _counts[1] >= ENOUGH:
+        if _counts[1] - _begun.live >= ENOUGH:
             return got
         original = original()
     _counts[1] += differs(got, original)
@@ -107,6 +108,13 @@ def kept(key: Any, otherwise: Any = None) -> Any:
 def counts() -> Counts:
     """Give the counts of this process so far."""
     return Counts(*_counts)
+
+
+def begin() -> Counts:
+    """Begin a cell of the matrix, from which on live reads are counted afresh; as `counts`."""
+    global _begun
+    _begun = counts()
+    return _begun
 
 
 def read_counts(path: Path) -> Counts:
