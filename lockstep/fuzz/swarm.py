@@ -60,13 +60,15 @@ def _workload(
 
 
 def _pool(draws: Draws, workload: Workload, block_size: int) -> Pool:
-    """Draw a pool: for all requests, for the largest and a few blocks, or one too small for it."""
+    """Draw a pool: one block too small for the largest request, or for it and a few blocks, or
+    for all of them.
+    """
+    tight = pool_for(workload, block_size, tight=True).blocks
+    if draws.chance(1, 8) and tight > 1:
+        return Pool(tight - 1, block_size)
     if draws.chance(1, 4):
         return pool_for(workload, block_size)
-    blocks = pool_for(workload, block_size, tight=True).blocks
-    if blocks > 1 and draws.chance(1, 12):
-        return Pool(blocks - 1, block_size)
-    return Pool(blocks + draws.below(4), block_size)
+    return Pool(tight + draws.below(4), block_size)
 
 
 def _policy(draws: Draws) -> Driven:

@@ -12,7 +12,7 @@ from lockstep.certificate.statement import predicate_type
 from lockstep.errors import LockstepError
 from lockstep.schedule.document import parse_document, read_document
 
-KINDS = ("replay", "finding")
+KINDS = ("replay", "finding", "campaign")
 """The kinds of certificates that can be executed again from what they hold."""
 
 
