@@ -17,7 +17,7 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 from lockstep.certificate.statement import predicate_type
-from lockstep.engine.environment import binding_sha256
+from lockstep.engine.environment import binding_of, binding_sha256
 from lockstep.schedule.schedule import Action
 
 PRODUCER = dict(
@@ -91,6 +91,31 @@ def fidelity() -> dict[str, Any]:
     return predicate(seen, issued_at=ISSUED_AT, producer=PRODUCER)
 
 
+def invariance() -> dict[str, Any]:
+    """Give runs that all hold, and controls of which one is shown and one is not comparable."""
+    from relation_records import control_runs, runs
+
+    from lockstep.claims.invariance import predicate
+    from lockstep.engine.digest import framed
+    from lockstep.relations.catalogue import controls
+    from lockstep.relations.observation import Subject
+
+    here = made_up("host", "float32")
+    digest = framed("lockstep/model/1", bytes.fromhex(MODEL["sha256"]), b"float32").hex()
+    subject = Subject("host", "float32", digest, here["binding_sha256"], "5" * 64)
+    made = {one.backend: made_up(one.backend, "float32") for one in controls()}
+    return predicate(
+        runs(subject),
+        control_runs(subject, {name: one["binding_sha256"] for name, one in made.items()}),
+        model=MODEL,
+        model_digest=digest,
+        environment=here,
+        bindings={name: binding_of(one) for name, one in made.items()},
+        issued_at=ISSUED_AT,
+        producer=PRODUCER,
+    )
+
+
 _STOPS = 248
 """A seed with which the last request's second token is the end of sequence."""
 
@@ -151,7 +176,7 @@ def _action(text: str) -> Action:
     )
 
 
-MAKERS = {"fidelity": fidelity, "replay": replay}
+MAKERS = {"fidelity": fidelity, "invariance": invariance, "replay": replay}
 SUBJECTS = {
     "fidelity": ("spec", "model"),
     "invariance": ("spec", "model"),

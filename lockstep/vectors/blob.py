@@ -102,20 +102,55 @@ def _common(one: bytes, other: bytes) -> int:
     return low
 
 
+ANCHOR_BYTES = 64
+"""After a change, so many equal bytes are taken for the text going on as before."""
+INSERTED_BYTES = 4096
+"""Further than so many inserted bytes nothing is looked for: what a change of a case may insert."""
+
+
+def _changes(data: bytes, base: bytes) -> list[tuple[int, int, bytes]]:
+    """List where data differs from other bytes, from left to right: offset, deleted, inserted."""
+    changes: list[tuple[int, int, bytes]] = []
+    here = there = 0
+    while True:
+        same = _common(data[here:], base[there:])
+        here, there = here + same, there + same
+        if here == len(data) and there == len(base):
+            return changes
+        inserted, deleted = _resumption(data[here:], base[there:])
+        changes.append((there, deleted, data[here : here + inserted]))
+        here, there = here + inserted, there + deleted
+
+
+def _resumption(data: bytes, base: bytes) -> tuple[int, int]:
+    """Give how many bytes of each to pass over, so that both go on alike: the fewest together."""
+    best = (len(data), len(base))
+    for inserted in range(min(INSERTED_BYTES, len(data) - ANCHOR_BYTES + 1)):
+        if inserted >= sum(best):
+            break
+        anchor = data[inserted : inserted + ANCHOR_BYTES]
+        deleted = base.find(anchor, 0, sum(best) - inserted + ANCHOR_BYTES)
+        if deleted >= 0 and inserted + deleted < sum(best):
+            best = (inserted, deleted)
+    return best
+
+
 def difference(data: bytes, base: Blob) -> Blob:
-    """Write bytes as one splice of other bytes."""
-    if data == base.data:
-        return Blob(data, base.expression())
-    start = _common(data, base.data)
-    room = min(len(data), len(base.data)) - start
-    end = _common(data[::-1][:room], base.data[::-1][:room])
-    form = {
-        "splice": base.expression(),
-        "at": start,
-        "delete": len(base.data) - start - end,
-        "insert": plain(data[start : len(data) - end]),
-    }
+    """Write bytes as splices of other bytes, the last change innermost."""
+    form = base.expression()
+    for at, delete, insert in reversed(_trimmed(_changes(data, base.data), base.data)):
+        form = {"splice": form, "at": at, "delete": delete, "insert": plain(insert)}
     return Blob(data, form)
+
+
+def _trimmed(changes: list[tuple[int, int, bytes]], base: bytes) -> list[tuple[int, int, bytes]]:
+    """Leave out of each change the end that both sides share."""
+    found = []
+    for at, delete, insert in changes:
+        gone = base[at : at + delete]
+        shared = _common(gone[::-1], insert[::-1])
+        found.append((at, delete - shared, insert[: len(insert) - shared]))
+    return found
 
 
 def shorten(blob: Blob, base: Blob | None) -> Blob:
