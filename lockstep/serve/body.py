@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 from lockstep.errors import LockstepError
 
 _SHOWN = 60
+_OF_DOCUMENTS = ("BAD_VALUE", "MISSING_FIELD", "UNKNOWN_FIELD", "WRONG_TYPE")
+"""Codes whose registered advice is for those who write certificates."""
 
 
 def parse_body(data: bytes) -> dict[str, Any]:
@@ -139,7 +141,8 @@ class Body:
     def refuse(self, code: str, name: str, expected: str, got: object) -> NoReturn:
         """Raise a refusal of a field."""
         shown = None if got is None else str(got)[:_SHOWN]
-        raise LockstepError(code, f"{self._pointer}/{name}", expected, shown)
+        hint = "Mend the field, or leave it out." if code in _OF_DOCUMENTS else None
+        raise LockstepError(code, f"{self._pointer}/{name}", expected, shown, hint)
 
     def _wrong(self, name: str, expected: str, value: Any) -> NoReturn:
         self.refuse("WRONG_TYPE", name, expected, type(value).__name__)

@@ -92,8 +92,11 @@ class Engine:
             LockstepError: TOKEN_OUT_OF_RANGE, SEQUENCE_TOO_LONG or REQUEST_NEVER_FITS.
         """
         alone, config = Workload((ticket.request,)), self.model.config
-        require_model(alone, config.vocab_size, config.max_position_embeddings)
-        require_fit(alone, self.pool)
+        try:
+            require_model(alone, config.vocab_size, config.max_position_embeddings)
+            require_fit(alone, self.pool)
+        except LockstepError as fault:
+            raise LockstepError(fault.code, "/prompt", fault.expected, fault.got) from None
 
     def submit(self, tickets: Sequence[Ticket]) -> None:
         """Let requests wait for their turn, all of them or none.
@@ -167,6 +170,7 @@ class Engine:
             if execution is not None and (self._resets or execution.long):
                 self._keep(execution, broken=False)
                 self._execution = None
+                self.figures.blocks_cached = 0
             with self._changed:
                 resets, self._resets = self._resets, []
             for done in resets:

@@ -82,13 +82,13 @@ class ServedExecution:
 
     @property
     def long(self) -> bool:
-        """Whether a new execution is to begin at the next occasion."""
+        """Whether a new execution is to begin at the next occasion [SERVE-7]."""
         requests = len(self._execution.workload.requests)
         return requests >= EXECUTION_REQUESTS or self._events >= EXECUTION_EVENTS
 
     @property
     def full(self) -> bool:
-        """Whether nothing more may arrive."""
+        """Whether nothing more may arrive [SERVE-7]."""
         requests = len(self._execution.workload.requests)
         return requests >= EXECUTION_REQUESTS_MOST or self._events >= EXECUTION_EVENTS_MOST
 
