@@ -25,7 +25,7 @@ from lockstep.engine.environment import binding_sha256, plain
 from lockstep.errors import LockstepError
 from lockstep.relations.catalogue import controls as declared_controls
 from lockstep.relations.catalogue import declared
-from lockstep.relations.consistency import require_consistent, require_schedules_apart
+from lockstep.relations.consistency import require_consistent, require_distinct
 from lockstep.relations.observation import Observation, Subject
 
 PREDICATE_TYPE = "urn:lockstep:certificate:invariance:v1"
@@ -73,7 +73,7 @@ def predicate(
     seeds = 1 + max(run.seed for run in observations)
     runs = _ordered(observations, subject, seeds, resolved)
     shown_controls = _controls(controls, subject, bindings)
-    require_schedules_apart((*runs, *(run for run, _ in shown_controls)))
+    require_distinct(runs, controls)
     found = outcomes(runs)
     told = [shown(run, runs, wanted, subject.backend) for run, wanted in shown_controls]
     exempt = exemptions(resolved)

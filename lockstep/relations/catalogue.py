@@ -42,6 +42,7 @@ class Declared:
         conditions: what holds of its records, those of all that execute first [REL-9].
         backend: the only one that it can be run on; empty for any [REL-25].
         exempt: the settings under which it does not apply, by name; none where it always does.
+        exempt_but: settings that must stand there too, with other values than these.
         exempt_reason: why it does not apply then; empty where it always does.
     """
 
@@ -55,6 +56,7 @@ class Declared:
     conditions: tuple[Condition, ...]
     backend: str
     exempt: Mapping[str, str]
+    exempt_but: Mapping[str, str]
     exempt_reason: str
 
     def applies(self, resolved: Mapping[str, str]) -> bool:
@@ -64,7 +66,12 @@ class Declared:
             resolved: the environment's settings in force, by name.
         """
         exempt = self.exempt.items()
-        return not (exempt and all(resolved.get(name) == value for name, value in exempt))
+        others = self.exempt_but.items()
+        return not (
+            exempt
+            and all(resolved.get(name) == value for name, value in exempt)
+            and all(resolved.get(name, value) != value for name, value in others)
+        )
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,12 @@ def controls() -> tuple[Control, ...]:
 def engine_counters() -> frozenset[str]:
     """Give the counters of an execution that any relation's record may have [REL-9]."""
     return frozenset(_document()["counters"])
+
+
+@cache
+def kernels() -> tuple[str, ...]:
+    """Give the kernels that KERNEL-EQ compares [REL-25]."""
+    return tuple(_document()["kernels"])
 
 
 @cache
@@ -147,7 +160,7 @@ def require_block_size(size: int) -> int:
 
 def _declared(entry: dict[str, Any]) -> Declared:
     shared = _document()["conditions"] if entry["executes"] else []
-    exempt = entry.get("does_not_apply", {"settings": [], "reason": ""})
+    exempt = entry.get("does_not_apply", {"settings": [], "but": [], "reason": ""})
     return Declared(
         name=entry["name"],
         title=entry["title"],
@@ -162,6 +175,7 @@ def _declared(entry: dict[str, Any]) -> Declared:
         ),
         backend=entry.get("backend", ""),
         exempt={setting["name"]: setting["value"] for setting in exempt["settings"]},
+        exempt_but={setting["name"]: setting["value"] for setting in exempt["but"]},
         exempt_reason=exempt["reason"],
     )
 

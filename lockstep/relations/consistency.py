@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from lockstep.errors import LockstepError
 from lockstep.relations.catalogue import (
@@ -11,6 +11,7 @@ from lockstep.relations.catalogue import (
     Declared,
     engine_counters,
     event_counters,
+    kernels,
     require_declared,
 )
 from lockstep.relations.observation import Observation
@@ -37,20 +38,34 @@ def require_consistent(run: Observation) -> None:
         raise LockstepError(CODE, place, offence, "otherwise", "No run leaves such a record.")
 
 
-def require_schedules_apart(runs: Iterable[Observation]) -> None:
-    """Refuse records of two block sizes that share a schedule [REL-26].
+def require_distinct(runs: Sequence[Observation], controls: Sequence[Observation]) -> None:
+    """Refuse records that share what only one of them can have executed [REL-26].
 
     Raises:
-        LockstepError: BAD_VALUE.
+        LockstepError: BAD_VALUE, a schedule of two block sizes or that is a workload; two seeds
+            with the same workloads.
     """
     sizes: dict[str, set[int]] = defaultdict(set)
-    for run in runs:
+    seeds: dict[tuple[object, ...], set[int]] = defaultdict(set)
+    for run in (*runs, *controls):
         for digest in run.schedules:
             sizes[digest].add(run.block_size)
-    shared = {digest: held for digest, held in sizes.items() if len(held) > 1}
-    if shared:
-        digest, held = min(shared.items())
-        raise LockstepError("BAD_VALUE", "/runs", f"one block size of {digest}", sorted(held))
+    for run in runs:
+        if run.workloads:
+            seeds[run.relation, run.block_size, run.workloads].add(run.seed)
+    workloads = {digest for run in (*runs, *controls) for digest in run.workloads}
+    shared = [digest for digest, held in sorted(sizes.items()) if len(held) > 1]
+    offences = [
+        (f"one block size of schedule {digest}", sorted(sizes[digest])) for digest in shared
+    ]
+    offences += [
+        (f"workloads of their own for {relation} at {size}", sorted(held))
+        for (relation, size, _), held in seeds.items()
+        if len(held) > 1
+    ]
+    offences += [(f"schedule {digest}", []) for digest in sorted(workloads & sizes.keys())]
+    for expected, got in offences:
+        raise LockstepError("BAD_VALUE", "/runs", expected, got or "a workload")
 
 
 def _offences(run: Observation, relation: Declared) -> Iterable[str]:
@@ -68,6 +83,9 @@ def _offences(run: Observation, relation: Declared) -> Iterable[str]:
         "positions": run.positions,
         "workloads": len(run.workloads),
         "schedules": len(run.schedules),
+        "one": 1,
+        "listed_kernels": len(kernels()),
+        "published_slots": run.block_size * run.counters.get("published_blocks", 0),
     }
     for condition in relation.conditions:
         if run.outcome == "holds" or condition.where == "always":

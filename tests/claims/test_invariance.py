@@ -19,6 +19,8 @@ from lockstep.relations.observation import Observation
 
 Records = Any
 
+DEVICE = {"backend": "triton", "triton_kernels": "compiled", "device": "A GPU"}
+
 
 @pytest.fixture
 def folded(records: Records) -> dict[str, Any]:
@@ -81,7 +83,9 @@ def test_what_nobody_ran_is_said(records: Records) -> None:
 
 
 def test_several_seeds_say_the_least_of_them(records: Records) -> None:
-    records.runs += [replace(run, seed=1) for run in records.runs]
+    records.runs += [
+        records.make(run.relation, run.block_size, run.subject, 1) for run in records.runs
+    ]
     folded = records.fold()
     assert (folded["seeds"], folded["verdict"]) == (2, "INVARIANT")
     assert folded["counts"]["runs"] == 2 * folded["counts"]["demanded"]
@@ -90,7 +94,7 @@ def test_several_seeds_say_the_least_of_them(records: Records) -> None:
 
 
 def test_a_seed_that_was_left_out_was_not_run(records: Records) -> None:
-    records.runs.append(replace(records.run("MR2", 16), seed=2))
+    records.runs.append(records.make("MR2", 16, records.subject, 2))
     folded = records.fold()
     assert folded["seeds"] == 3
     assert folded["counts"]["not_run"] == folded["counts"]["demanded"]
@@ -178,7 +182,7 @@ def test_the_subject_controls_nothing(records: Records) -> None:
 
 
 def test_kernel_equality_does_not_apply_on_a_device(records: Records) -> None:
-    records.move({"backend": "triton", "triton_kernels": "compiled"})
+    records.move(DEVICE)
     for size in (8, 16):
         records.change("KERNEL-EQ", size, outcome="not_run", reason="it is about host")
     for size in (32, 64, 128):
@@ -190,11 +194,19 @@ def test_kernel_equality_does_not_apply_on_a_device(records: Records) -> None:
 
 
 def test_what_does_not_apply_and_was_run_all_the_same_is_refused(records: Records) -> None:
-    records.move({"backend": "triton", "triton_kernels": "compiled"})
+    records.move(DEVICE)
     assert refusal(records.fold) == "BAD_VALUE"
 
 
-@pytest.mark.parametrize("kernels", [{}, {"triton_kernels": "interpreted"}])
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        {},
+        {"triton_kernels": "interpreted", "device": "A GPU"},
+        {"triton_kernels": "compiled"},
+        {"triton_kernels": "compiled", "device": "cpu"},
+    ],
+)
 def test_nothing_else_makes_kernel_equality_not_apply(
     records: Records, kernels: dict[str, str]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from lockstep.errors import LockstepError
 from lockstep.relations.catalogue import declared, event_counters
-from lockstep.relations.consistency import require_consistent, require_schedules_apart
+from lockstep.relations.consistency import require_consistent, require_distinct
 from lockstep.relations.observation import Observation
 
 
@@ -22,7 +22,7 @@ def refusal(run: Observation) -> str:
 def test_records_as_runs_leave_them(records: Any) -> None:
     for run in (*records.runs, *records.controls):
         require_consistent(run)
-    require_schedules_apart((*records.runs, *records.controls))
+    require_distinct(records.runs, records.controls)
 
 
 @pytest.mark.parametrize("counter", sorted(event_counters().values()))
@@ -68,8 +68,25 @@ def test_kernels_are_compared_without_executions(records: Any) -> None:
         assert refusal(replace(run, **members)) == "COUNTERS_CONTRADICT"
 
 
+def shared(*runs: Observation) -> str:
+    with pytest.raises(LockstepError) as caught:
+        require_distinct(runs, ())
+    return caught.value.code
+
+
 def test_a_schedule_is_of_one_block_size(records: Any) -> None:
     first, second = records.run("MR1", 8), records.run("MR1", 16)
-    with pytest.raises(LockstepError) as caught:
-        require_schedules_apart([first, replace(second, schedules=first.schedules)])
-    assert caught.value.code == "BAD_VALUE"
+    require_distinct([first, second], [])
+    assert shared(first, replace(second, schedules=first.schedules)) == "BAD_VALUE"
+
+
+def test_a_schedule_is_no_workload(records: Any) -> None:
+    run = records.run("MR1", 8)
+    assert shared(run, replace(run, seed=1, workloads=run.schedules)) == "BAD_VALUE"
+
+
+def test_two_seeds_draw_two_lists_of_workloads(records: Any) -> None:
+    run = records.run("MR1", 8)
+    assert shared(run, replace(run, seed=1, schedules=("f" * 64,))) == "BAD_VALUE"
+    other = records.make("MR1", 8, run.subject, 1)
+    require_distinct([run, other], [])

@@ -329,7 +329,8 @@ def test_a_control_on_the_backend_of_the_subject_is_not_shown(records: Any) -> N
     [
         ("fast", {}), ("padded_tiles", {}), ("float64", {}),
         ("triton", {"device": "cpu", "torch": "2", "triton": "3", "triton_kernels": "interpreted"}),
-        ("triton", {"device": "cpu", "torch": "2", "triton": "3"}),
+        ("triton", {"device": "cpu", "torch": "2", "triton": "3", "triton_kernels": "compiled"}),
+        ("triton", {"device": "A GPU", "torch": "2", "triton": "3"}),
     ],
 )  # fmt: skip
 def test_kernel_equality_holds_on_the_host_alone(
@@ -405,6 +406,19 @@ def test_a_schedule_is_of_one_block_size(stated: dict[str, Any]) -> None:
     runs = stated["predicate"]["runs"]
     runs[6]["schedules"] = runs[5]["schedules"]
     assert refusal(stated) == (BAD, "/predicate/runs/6/schedules/0")
+    runs[6]["schedules"] = [runs[8]["workloads"][0]]
+    assert refusal(stated) == (BAD, "/predicate/runs/6/schedules/0")
+
+
+def test_a_run_of_a_seed_is_no_copy_of_another(records: Any) -> None:
+    # Whoever did not run the second seed may copy what the first left.
+    for run in list(records.runs):
+        records.runs.append(records.make(run.relation, run.block_size, run.subject, 1))
+    folded = copy.deepcopy(records.fold())
+    stated = statement("invariance", model_subjects("invariance", folded), folded)
+    runs = stated["predicate"]["runs"]
+    runs[3] = {**runs[2], "seed": 1}
+    assert refusal(stated) == (BAD, "/predicate/runs/3/workloads")
 
 
 # Events with the pair that they begin or end, without which no run has them.
@@ -436,28 +450,41 @@ CONDITIONS = [
 ]
 
 
+CONSTANTS = {"one": 1, "listed_kernels": len(spec.load("relations.json")["kernels"])}
+
+
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_each_condition_can_be_broken(condition: dict[str, Any]) -> None:
     left, right = condition["left"], condition["right"]
-    names = sorted({*left, *right})
+    names = sorted({*left, *right} - CONSTANTS.keys())
+    told = [name.replace("published_slots", "published_blocks") for name in names]
 
-    def record(numbers: dict[str, int], outcome_: str) -> dict[str, Any]:
-        return {
-            "outcome": outcome_, "n_grams": [],
-            "counters": [{"name": name, "value": numbers[name]} for name in names],
+    def judged(numbers: dict[str, int], outcome_: str = "holds") -> None:
+        record = {
+            "outcome": outcome_, "n_grams": [], "block_size": 1,
+            "counters": [{"name": name, "value": numbers[name]} for name in told],
             **{name: numbers.get(name, 0) for name in ("executions", "requests", "positions")},
             **{name: [HEX] * numbers.get(name, 0) for name in ("workloads", "schedules")},
         }  # fmt: skip
+        check_counters(record, {"executes": False, "conditions": [condition]}, "/runs/0")
 
-    relation = {"executes": False, "conditions": [condition]}
-    none = dict.fromkeys(names, 0)
-    check_counters(record(none, "holds"), relation, "")
-    broken = {**none, **dict.fromkeys(right or left, 1)}
+    none = dict.fromkeys(told, 0)
+    constant = [side for side in (left, right) if not CONSTANTS.keys().isdisjoint(side)]
+    if constant:
+        # The constant's worth on one counter of the other side.
+        worth = sum(CONSTANTS.get(name, 0) * weight for name, weight in constant[0].items())
+        other = right if constant[0] is left else left
+        judged({**none, next(iter(other)): worth})
+        broken = none
+    else:
+        judged(none)
+        broken = {**none, **dict.fromkeys(right or left, 1)}
+        broken |= {"published_blocks": 1} if "published_slots" in right else {}
     with pytest.raises(Refusal) as caught:
-        check_counters(record(broken, "holds"), relation, "/runs/0")
+        judged(broken)
     assert (caught.value.code, caught.value.pointer) == (CONTRADICT, "/runs/0/counters")
     if condition["where"] == "holds":
-        check_counters(record(broken, "violated"), relation, "")
-    if condition["is"] == "equal":
+        judged(broken, "violated")
+    if condition["is"] == "equal" and not constant:
         with pytest.raises(Refusal):
-            check_counters(record({**none, **dict.fromkeys(left, 1)}, "holds"), relation, "")
+            judged({**none, **dict.fromkeys(left, 1)})

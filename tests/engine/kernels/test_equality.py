@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 
 from lockstep.relations import kernel_sweep
+from lockstep.relations.catalogue import kernels
 from lockstep.relations.kernel_sweep import Equality, compare
 
 pytestmark = pytest.mark.xdist_group("triton")
 
-KERNELS = {
-    *("matmul", "rms_norm", "rope", "swiglu", "attention", "combine", "log_softmax", "weights"),
-    *("draw", "embed", "add", "write", "rounding", "exp", "log"),
-}
+KERNELS = set(kernels())
 
 
 def require_equal(equality: Equality) -> None:

@@ -13,7 +13,7 @@ from lockstep_verify import spec
 from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.derive.environment import Environment, check_environment
 from lockstep_verify.derive.invariance_controls import check_controls
-from lockstep_verify.derive.invariance_counters import check_schedules
+from lockstep_verify.derive.invariance_counters import check_digests
 from lockstep_verify.derive.invariance_runs import (
     CLAIM_DOES_NOT_APPLY,
     COVERAGE,
@@ -58,10 +58,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
         relation = wanted.relations[run["relation"]]
         check_run(run, relation, legal, f"{_AT}/runs/{i}", resolved["backend"])
     check_controls(controls, runs, wanted, legal, resolved, f"{_AT}/controls")
-    check_schedules(
-        [(f"{_AT}/{member}/{i}", record)
-         for member in ("runs", "controls") for i, record in enumerate(predicate[member])]
-    )  # fmt: skip
+    check_digests(runs, controls, _AT)
     found, told = combined(runs), [control["shown"] for control in controls]
     _check_claims(predicate["claims"], found, told)
     shown = _check_coverage(predicate["coverage"], runs, legal)

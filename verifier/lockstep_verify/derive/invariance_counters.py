@@ -15,6 +15,7 @@ _SINGLE = ("executions", "requests", "positions")
 _COUNTED = ("workloads", "schedules")
 
 Gram = tuple[str, ...]
+Records = list[dict[str, Any]]
 
 
 def counter_names(relation: dict[str, Any]) -> set[str]:
@@ -43,6 +44,8 @@ def check_counters(run: dict[str, Any], relation: dict[str, Any], at: str) -> No
         shared = spec.load("relations.json")["conditions"]
     numbers = {**counted, **{name: run[name] for name in _SINGLE}}
     numbers |= {name: len(run[name]) for name in _COUNTED}
+    numbers["published_slots"] = counted.get("published_blocks", 0) * run["block_size"]
+    numbers |= {"one": 1, "listed_kernels": len(spec.load("relations.json")["kernels"])}
     for condition in (*shared, *relation["conditions"]):
         if condition["where"] == "always" or run["outcome"] == "holds":
             _check_condition(condition, numbers, f"{at}/counters")
@@ -108,19 +111,34 @@ def _words(weights: dict[str, int]) -> str:
     return " + ".join(names) or "0"
 
 
-def check_schedules(records: list[tuple[str, dict[str, Any]]]) -> None:
-    """Check that no schedule stands in records of two block sizes (REL-26).
+def check_digests(runs: Records, controls: Records, at: str) -> None:
+    """Check what digests of workloads and schedules cannot be shared (REL-26).
 
     Args:
-        records: runs and controls, each with its pointer.
+        runs: all runs, checked one by one.
+        controls: likewise.
+        at: where the predicate stands.
 
     Raises:
-        Refusal: BAD_VALUE, at a digest that stood before at another block size.
+        Refusal: BAD_VALUE, at a schedule that stood before at another block size or is a
+            workload; at the workloads of a run that are another seed's.
     """
+    placed = [(f"{at}/runs/{i}", run) for i, run in enumerate(runs)]
+    placed += [(f"{at}/controls/{i}", control) for i, control in enumerate(controls)]
+    workloads = {digest for _, record in placed for digest in record["workloads"]}
     sizes: dict[str, int] = {}
-    for at, record in records:
+    for place, record in placed:
         for i, digest in enumerate(record["schedules"]):
             size = sizes.setdefault(digest, record["block_size"])
-            if size != record["block_size"]:
+            if size != record["block_size"] or digest in workloads:
+                got = "a workload's" if digest in workloads else f"one over blocks of {size}"
                 expected = f"a schedule over blocks of {record['block_size']}"
-                raise Refusal("BAD_VALUE", f"{at}/schedules/{i}", expected, f"one over {size}")
+                raise Refusal("BAD_VALUE", f"{place}/schedules/{i}", expected, got)
+    seen: dict[tuple[Any, ...], int] = {}
+    for i, run in enumerate(runs):
+        drawn = (run["relation"], run["block_size"], *run["workloads"])
+        if run["workloads"] and drawn in seen:
+            expected = "workloads drawn from its own seed"
+            got = f"those of /runs/{seen[drawn]}"
+            raise Refusal("BAD_VALUE", f"{at}/runs/{i}/workloads", expected, got)
+        seen[drawn] = i

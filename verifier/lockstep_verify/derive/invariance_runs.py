@@ -57,6 +57,9 @@ def _exemption(entry: dict[str, Any], resolved: dict[str, str]) -> str | None:
     if rule is None:
         return None
     met = all(resolved.get(one["name"]) == one["value"] for one in rule["settings"])
+    met = met and all(
+        one["name"] in resolved and resolved[one["name"]] != one["value"] for one in rule["but"]
+    )
     return str(rule["reason"]) if met else None
 
 
