@@ -138,9 +138,12 @@ def _run(
         done = count
         tell(count)
 
+    def warn(text: str) -> None:
+        print(f"lockstep: {text}", file=sys.stderr)
+
     try:
         with bar(results.stem, len(plans)) as tell:
-            return run.run_plans(cast(Any, plans), results, jobs, note)
+            return run.run_plans(cast(Any, plans), results, jobs, note, warn)
     except KeyboardInterrupt:
         kept = f"{done} of {len(plans)} runs are in {results}; the same command goes on"
         print(f"lockstep: {kept}", file=sys.stderr)

@@ -102,17 +102,19 @@ def run_plans(
     results: Path | None = None,
     jobs: int | None = None,
     tell: Callable[[int, Observation], None] = lambda done, observation: None,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> list[Observation]:
     """Make runs that are not in a file of results yet; each is in it as soon as it is made.
 
     A record of another model, backend or version of the sources is not taken for the run's, and
-    neither is one that says `not_run`.
+    neither is one that says `not_run`. Records of runs that are not wanted stay in the file.
 
     Args:
         wanted: the runs; their model and backend are opened here first.
         results: the file, a record a line; None keeps none.
         jobs: processes; None for one a core, 1 for this process alone.
         tell: called with the number of runs done, and each observation as it is made or found.
+        warn: called with what was lost of the file, in words.
 
     Returns:
         An observation for each run, in the order given.
@@ -121,7 +123,10 @@ def run_plans(
         LockstepError: as `open_backend` and `read_checkpoint`; as `read_observations`.
     """
     subjects = {plan[3:]: opened(*plan[3:])[1] for plan in wanted}
-    kept = {_key(entry): entry for entry in read_observations(results)} if results else {}
+    held = read_observations(results, warn) if results else []
+    kept = {_key(entry): entry for entry in held}
+    mine = {plan[:3] for plan in wanted}
+    others = [entry for entry in held if _key(entry)[:3] not in mine]
     found: dict[Plan, Observation] = {}
     for plan in wanted:
         entry = kept.get((*plan[:3], subjects[plan[3:]]))
@@ -134,7 +139,8 @@ def run_plans(
     for plan, observation in _observations(missing, jobs or os.cpu_count() or 1):
         found[plan] = observation
         if results is not None:
-            write_observations(results, [found[one] for one in wanted if one in found])
+            made = [found[one] for one in wanted if one in found]
+            write_observations(results, made + others)
         tell(len(found), observation)
     return [found[plan] for plan in wanted]
 

@@ -19,6 +19,7 @@ from lockstep.relations.catalogue import controls, declared
 from lockstep.relations.observation import Observation
 from lockstep.relations.relation import Relation, observe
 from lockstep.relations.results import read_observations, write_observations
+from tests.refusals import refused
 
 from .conftest import Observe
 
@@ -91,13 +92,69 @@ def test_records_of_another_subject_or_without_a_run_are_made_anew(
     for stale in (
         replace(observed, subject=other),
         replace(observed, outcome="not_run", reason="no such library"),
-        replace(observed, seed=1),
     ):
         write_observations(results, [stale])
         made.clear()
         assert run.run_plans(plans, results, 1) == [observed]
         assert made == plans
         assert read_observations(results) == [observed]
+
+
+def test_records_of_other_runs_stay(folder: Path, tmp_path: Path, made: list[run.Plan]) -> None:
+    results = tmp_path / "runs.jsonl"
+    eight, sixteen = (
+        run.plans(folder, relations=["NEVER-FITS"], block_sizes=[size]) for size in (8, 16)
+    )
+    observed = [*run.run_plans(eight, results, 1), *run.run_plans(sixteen, results, 1)]
+    made.clear()
+    assert run.run_plans([*eight, *sixteen], results, 1) == observed
+    assert made == []
+
+
+def test_a_last_line_that_was_cut_off_costs_its_run_alone(
+    folder: Path, tmp_path: Path, made: list[run.Plan]
+) -> None:
+    results = tmp_path / "runs.jsonl"
+    plans = run.plans(folder, relations=["NEVER-FITS"], block_sizes=[8, 16])
+    observed = run.run_plans(plans, results, 1)
+    whole = results.read_bytes()
+    told: list[str] = []
+    # Without its line feed alone the record is whole.
+    results.write_bytes(whole[:-1])
+    assert read_observations(results, told.append) == observed
+    assert told == []
+    for cut in (2, 300):
+        results.write_bytes(whole[:-cut])
+        assert read_observations(results, told.append) == observed[:1]
+        assert told.pop() == f"{results}, line 2 was cut off; its run is made anew"
+        made.clear()
+        assert run.run_plans(plans, results, 1, warn=told.append) == observed
+        assert [plan.block_size for plan in made] == [16]
+        assert len(told) == 1 and told.pop()
+        assert results.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"outcome":"holds"', b'"outcome":"violated"'),
+        (b'"positions":', b'"positions":9'),
+        (b'"sha256":"', b'"sha256":"0'),
+        (b'"counters":[', b'"counters":[1.5,'),
+    ],
+)
+def test_a_record_that_was_edited_is_refused_by_its_line(
+    folder: Path, tmp_path: Path, old: bytes, new: bytes
+) -> None:
+    results = tmp_path / "runs.jsonl"
+    plans = run.plans(folder, relations=["NEVER-FITS"], block_sizes=[8, 16])
+    run.run_plans(plans, results, 1)
+    first, second = results.read_bytes().splitlines(keepends=True)
+    assert old in second
+    results.write_bytes(first + second.replace(old, new))
+    error = refused("RECORD_ALTERED", lambda: run.run_plans(plans, results, 1))
+    assert error.pointer == f"{results}, line 2"
+    assert "--fresh" in str(error)
 
 
 def test_processes_give_what_one_process_gives(folder: Path, tmp_path: Path) -> None:
