@@ -34,7 +34,7 @@ def certify(
 
     Raises:
         LockstepError: NOT_COMPARABLE, a record is of another model, backend or version of the
-            sources than those at hand.
+            sources than those at hand; COUNTERS_CONTRADICT, a record that no run leaves.
     """
     from lockstep.cli.hunt import now
     from lockstep.cli.signing import conclude
@@ -61,7 +61,7 @@ def summary(predicate: dict[str, Any]) -> list[str]:
     return [
         f"{predicate['verdict']}: {counts['holds']} of {counts['demanded']} combinations of "
         f"relation and block size hold, {counts['violated']} violated, {counts['vacuous']} "
-        f"vacuous, {counts['not_run']} not run",
+        f"vacuous, {counts['not_run']} not run; {counts['does_not_apply']} do not apply",
         f"claims: {claims}",
         f"{counts['positions']:,} positions compared bit for bit over {counts['executions']:,} "
         f"executions; {counts['two_grams']} of {counts['two_grams_legal']} pairs of events and "

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import pickle
 import runpy
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -185,6 +186,25 @@ FOILS = [
 def by_hand():
     """The reading of the layout and hunt rules by enumeration, `hunt_by_hand.py`."""
     return SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hunt_by_hand.py"))))
+
+
+@pytest.fixture(scope="session")
+def bench():
+    """Statements of relations between executions, to be broken, `invariance_bench.py`."""
+    return SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("invariance_bench.py"))))
+
+
+@pytest.fixture(scope="session")
+def whole_invariance(bench):
+    """The statement of records that all hold, as bytes to be read anew by each test."""
+    path = Path(__file__).parents[1] / "invariance_records.py"
+    return pickle.dumps(bench.fold(runpy.run_path(str(path))["Records"]()))
+
+
+@pytest.fixture
+def stated(whole_invariance):
+    """A statement of relations between executions that is for a test to break."""
+    return pickle.loads(whole_invariance)
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from lockstep_verify.derive.invariance_runs import (
     require,
     words,
 )
+from lockstep_verify.derive.model import check_model
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
@@ -72,16 +73,13 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
 
 
 def _check_model(predicate: dict[str, Any], environment: Environment) -> None:
-    """Derive the digest of weights and compute dtype (INV-1, ENG-2, ENG-8; step 1)."""
+    """Derive the digest of weights and compute dtype (INV-1, MODEL-16, ENG-8; step 1)."""
     model, dtype = predicate["model"], environment.resolved["dtype"]
-    require("BAD_VALUE", f"{_AT}/model/dtype", dtype, model["dtype"])
+    check_model(model, dtype)
     digest = hashlib.sha256()
     for field in (b"lockstep/model/1", bytes.fromhex(model["sha256"]), dtype.encode("ascii")):
         digest.update(len(field).to_bytes(8, "big") + field)
     require("BAD_VALUE", f"{_AT}/model_digest", digest.hexdigest(), predicate["model_digest"])
-    if model["recipe"] is not None:
-        made = model["recipe"]["dtype"]
-        require("BAD_VALUE", f"{_AT}/model/stored_dtype", made, model["stored_dtype"])
 
 
 def _check_lifecycle(stated: dict[str, Any]) -> None:
