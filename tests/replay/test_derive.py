@@ -243,8 +243,33 @@ def test_what_a_stranger_may_ask_for_is_bounded(
 ) -> None:
     monkeypatch.setattr(limits, "REPLAY_ROWS", 20)
     assert refusal(statement)[0] == "LIMIT_SIZE"
-    monkeypatch.setattr(limits, "REPLAY_BLOCKS", 20)
+    monkeypatch.setattr(limits, "REPLAY_READINGS", 20)
     assert refusal(statement) == ("LIMIT_SIZE", f"{P}/schedule")
+
+
+def test_the_numbers_of_all_ledgers_are_bounded(
+    statement: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "REPLAY_NUMBERS", 1000)
+    code, at = refusal(statement)
+    assert code == "LIMIT_SIZE"
+    step = int(at.removeprefix(f"{P}/trajectory/steps/").removesuffix("/ledger"))
+    monkeypatch.setattr(limits, "REPLAY_NUMBERS", 1000 * len(get(statement, f"{P}/events")))
+    assert step > 0 and judge(statement).verdict == "DERIVED"
+
+
+def test_a_decode_without_a_token_is_told_before_its_log(statement: dict[str, Any]) -> None:
+    for member in ("tokens", "logit_digests"):
+        get(statement, f"{P}/outputs/0/{member}").pop()
+    request = get(statement, f"{P}/outputs/0/request")
+    step, place = [
+        (step, place)
+        for step, actions in enumerate(get(statement, f"{P}/schedule/steps"))
+        for place, action in enumerate(actions)
+        if action["event"] == "decode" and action["request"] == request
+    ][-1]
+    get(statement, f"{P}/events/{step}/{place}")["published"].append(0)
+    assert refusal(statement) == ("BAD_VALUE", f"{P}/outputs/0")
 
 
 def test_a_run_is_folded_the_same_way_twice(seen: ReplaySeen, whole: dict[str, Any]) -> None:
@@ -370,8 +395,9 @@ def test_each_action_counts_as_a_reading_of_the_pool(
 ) -> None:
     schedule = statement["predicate"]["schedule"]
     steps = schedule["steps"]
-    readings = sum(1 + len(actions) for actions in steps) * schedule["pool"]["blocks"]
-    monkeypatch.setattr(limits, "REPLAY_BLOCKS", readings)
+    each = schedule["pool"]["blocks"] + len(statement["predicate"]["workload"]["requests"])
+    readings = sum(1 + len(actions) for actions in steps) * each
+    monkeypatch.setattr(limits, "REPLAY_READINGS", readings)
     assert judge(statement).verdict == "DERIVED"
-    monkeypatch.setattr(limits, "REPLAY_BLOCKS", readings - 1)
+    monkeypatch.setattr(limits, "REPLAY_READINGS", readings - 1)
     assert refusal(statement) == ("LIMIT_SIZE", f"{P}/schedule")

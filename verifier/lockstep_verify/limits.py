@@ -102,8 +102,11 @@ IDENTIFY_SECONDS = 10
 SOLVE_SECONDS = 1800
 """One solver's run over all queries of a certificate, which takes a minute where it is not busy."""
 
-REPLAY_BLOCKS = 1 << 22
-"""Blocks of a pool times steps and actions of a schedule, each of which may read every block."""
+REPLAY_READINGS = 1 << 22
+"""Blocks and requests, times steps and actions of a schedule, each of which may read them all."""
+
+REPLAY_NUMBERS = 1 << 24
+"""Numbers in the ledgers of all steps of a replay: tables may share blocks, and so be long."""
 
 REPLAY_ROWS = 1 << 20
 """Rows of all batches of a replayed schedule; each costs a microsecond or two."""

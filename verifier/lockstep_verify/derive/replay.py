@@ -84,11 +84,13 @@ def _check_workload(predicate: dict[str, Any]) -> list[int]:
     """Judge the workload, and give the order of submission (step 2)."""
     requests, pool = predicate["workload"]["requests"], predicate["schedule"]["pool"]
     model = predicate["model"]
-    # Each step reads the whole pool, and so may each action.
+    # Each step reads all blocks and requests, and so may each action.
     readings = sum(1 + len(actions) for actions in predicate["schedule"]["steps"])
-    if pool["blocks"] * readings > limits.REPLAY_BLOCKS:
-        expected = f"at most {limits.REPLAY_BLOCKS} blocks times steps and actions"
-        raise Refusal("LIMIT_SIZE", f"{_AT}/schedule", expected, pool["blocks"] * readings)
+    cost = (pool["blocks"] + len(requests)) * readings
+    if cost > limits.REPLAY_READINGS:
+        limit = limits.REPLAY_READINGS
+        expected = f"at most {limit} blocks and requests, times steps and actions"
+        raise Refusal("LIMIT_SIZE", f"{_AT}/schedule", expected, cost)
     ids: set[str] = set()
     for i, request in enumerate(requests):
         at = f"{_AT}/workload/requests/{i}"
@@ -133,6 +135,7 @@ class _Run:
         self.states: list[str] = spec.load("lifecycle.json")["states"]
         self.logs: list[list[str]] = [[] for _ in requests]
         self.rows: list[Row] = []
+        self.numbers = 0
         self.logits = LogitParts()
 
     def follow(self) -> None:
@@ -175,11 +178,19 @@ class _Run:
             event = self.ledger.act(who, action, at)
             if len(self.rows) + len(self.ledger.rows) > limits.REPLAY_ROWS:
                 raise Refusal("LIMIT_SIZE", at, f"at most {limits.REPLAY_ROWS} rows")
+            self._check_token(who)
             self.logs[who].append(event["event"])
             if i >= len(log):
                 raise Refusal("SCHEDULE_NOT_FOLLOWED", where, len(actions), len(log))
             _require("SCHEDULE_NOT_FOLLOWED", f"{where}/{i}", event, log[i])
         _require("SCHEDULE_NOT_FOLLOWED", where, len(actions), len(log))
+
+    def _check_token(self, who: int) -> None:
+        """See that a decode that was just taken has a token left to emit."""
+        sequence = self.ledger.sequences[who]
+        if who in self.ledger.emitting and sequence.emitted >= len(sequence.output):
+            at = f"{_AT}/outputs/{self.submission[who]}"
+            raise Refusal("BAD_VALUE", at, "a token for each decode", "one too few")
 
     def _check_form(self, action: dict[str, Any], at: str) -> None:
         """Judge which members an action has [SCHED-10]."""
@@ -197,10 +208,6 @@ class _Run:
         self.rows += rows
         told: list[int] = []
         output_rows: list[str] = []
-        for who in ledger.emitting:
-            if ledger.sequences[who].emitted >= len(ledger.sequences[who].output):
-                at = f"{_AT}/outputs/{self.submission[who]}"
-                raise Refusal("BAD_VALUE", at, "a token for each decode", "one too few")
         for who in ledger.end_step():
             sequence = ledger.sequences[who]
             told += [who, len(sequence.tokens) - 1, sequence.tokens[-1]]
@@ -210,11 +217,15 @@ class _Run:
         stated, at = self.predicate["trajectory"]["steps"][step], f"{_AT}/trajectory/steps/{step}"
         work = numbers([member for row in rows for member in row])
         index = b"".join(number(b) + digest for b, digest in sorted(ledger.held.items()))
-        state = numbers(ledger.state_numbers(self.states))
+        state = ledger.state_numbers(self.states)
+        self.numbers += len(state)
+        if self.numbers > limits.REPLAY_NUMBERS:
+            expected = f"at most {limits.REPLAY_NUMBERS} numbers in all ledgers"
+            raise Refusal("LIMIT_SIZE", f"{at}/ledger", expected, self.numbers)
         parts = {
             "emitted": framed("lockstep/emitted/1", numbers(told)),
             "work": framed("lockstep/rows/1", work),
-            "ledger": framed("lockstep/ledger/1", state),
+            "ledger": framed("lockstep/ledger/1", numbers(state)),
             "prefixes": framed("lockstep/prefixes/1", index),
         }
         for name, digest in parts.items():
