@@ -25,7 +25,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt relations bench-engine gpu-evidence \
+	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation relations bench-engine gpu-evidence \
 	dist clean
 
 help: ## List the targets
@@ -140,6 +140,10 @@ lean-generate: $(VENV)/.stamp-run ## Make the generated Lean sources anew
 smt: $(VENV)/.stamp-proofs ## Prove layouts at real sizes and the lifecycle, by two solvers
 	@echo "==> Asking the solvers"
 	@$(BIN)/lockstep smt
+
+mutation: $(VENV)/.stamp-test ## Put each operator's fault into the engine, and see who notices
+	@echo "==> Mutating the engine (some 15 minutes; Ctrl-C keeps what is done)"
+	@$(BIN)/lockstep mutation
 
 relations: $(VENV)/.stamp-test ## Run every relation at every block size on a tiny model
 	@echo "==> Running the relations (some minutes; Ctrl-C keeps what is done)"

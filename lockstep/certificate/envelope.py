@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from lockstep.certificate import lcj
 from lockstep.certificate.keys import key_id
+from lockstep.mutation.load import require_unmutated
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
@@ -39,7 +40,12 @@ def seal(payload: bytes, keys: Sequence[Ed25519PrivateKey]) -> bytes:
 
 
 def sign_statement(statement: dict[str, Any], keys: Sequence[Ed25519PrivateKey]) -> bytes:
-    """Encode a statement in LCJ, sign it and give the certificate's bytes."""
+    """Encode a statement in LCJ, sign it and give the certificate's bytes.
+
+    Raises:
+        LockstepError: MUTATION_INSTALLED; what a mutated engine gives is evidence of nothing.
+    """
+    require_unmutated("a certificate")
     return seal(lcj.encode(statement), keys)
 
 

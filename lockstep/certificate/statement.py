@@ -6,7 +6,17 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 
-KINDS = ("hunt", "lean", "smt", "invariance", "fidelity", "replay", "campaign", "finding")
+KINDS = (
+    "hunt",
+    "lean",
+    "smt",
+    "invariance",
+    "fidelity",
+    "replay",
+    "campaign",
+    "finding",
+    "mutation",
+)
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 

@@ -31,6 +31,7 @@ GROUPS = (
     "run",
     "relations",
     "campaign",
+    "mutation",
     "fidelity",
     "doctor",
     "bench_engine",

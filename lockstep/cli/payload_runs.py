@@ -111,3 +111,27 @@ def finding(predicate: dict[str, Any], rows: bool) -> list[Table]:
         table("removals", ("dimension", "place", "outcome", "code"), removals if rows else ()),
         counts_table(predicate),
     ]
+
+
+def mutation(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a campaign of mutations: verdict, observers, operators, counts."""
+    control = {cell["observer"]: cell["seen"] for cell in predicate["control"]}
+    observers = [
+        (one["name"], control[one["name"]], one["killed"], one["alone"])
+        for one in predicate["observers"]
+    ]
+    operators = [
+        (one["verdict"], one["operator"], ", ".join(one["killed_by"]) or "none")
+        for one in predicate["rows"]
+        if rows or one["verdict"] != "killed"
+    ]
+    return [
+        about(
+            ("verdict", predicate["verdict"]),
+            ("block size", str(predicate["block_size"])),
+            *environment_rows(predicate["environment"]),
+        ),
+        table("observers", ("observer", "engine as it is", "killed", "alone"), observers),
+        table("operators", ("verdict", "operator", "killed by"), operators),
+        counts_table(predicate),
+    ]

@@ -11,7 +11,7 @@ from lockstep.cli.payload_parts import (
     listed,
     table,
 )
-from lockstep.cli.payload_runs import campaign, finding, replay
+from lockstep.cli.payload_runs import campaign, finding, mutation, replay
 from lockstep.cli.tables import Table
 
 
@@ -179,6 +179,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "replay": replay,
     "finding": finding,
     "campaign": campaign,
+    "mutation": mutation,
 }
 
 

@@ -175,6 +175,28 @@ def campaign(making: Making) -> bytes:
     ).certificate
 
 
+def mutations(making: Making) -> bytes:
+    """Look at every mutation of the engine with every observer, anew, and sign what was seen."""
+    from lockstep.mutation.campaign import run_campaign, sources_sha256
+    from lockstep.mutation.issue import issue_mutation
+    from lockstep.mutation.operators import operators
+
+    whole = len(operators()) + 1
+    with tempfile.TemporaryDirectory() as scratch:
+        trials = run_campaign(
+            Path(scratch),
+            jobs=making.jobs,
+            tell=lambda done, record: making.progress("mutating the engine", done, whole),
+        )
+    return issue_mutation(
+        trials,
+        [making.key],
+        sources_sha256=sources_sha256(),
+        issued_at=making.issued_at,
+        command=COMMAND,
+    ).certificate
+
+
 def wedge(making: Making) -> bytes:
     """Find the oversized request under its mutation, reduce it, and sign it."""
     from lockstep.issue import issue_finding
@@ -208,6 +230,7 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "replay.cert.json": ("running one execution", execution),
     "finding-wedge.cert.json": ("reducing the oversized request", wedge),
     "campaign.cert.json": ("fuzzing schedules", campaign),
+    "mutation.cert.json": ("mutating the engine", mutations),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 

@@ -83,18 +83,9 @@ def install(name: str) -> Operator:
     return operator
 
 
-def install_operator(
-    operator: Operator, also: Mapping[str, tuple[Edit, ...]] | None = None
-) -> None:
-    """Mutate this process by an operator that need not be registered; errors as `install`.
-
-    Args:
-        operator: what to install.
-        also: further edits that only observe, by module.
-    """
-    edits = dict(operator.by_module)
-    for module, more in (also or {}).items():
-        edits[module] = (*edits.get(module, ()), *more)
+def install_operator(operator: Operator) -> None:
+    """Mutate this process by an operator that need not be registered; errors as `install`."""
+    edits = all_edits(operator)
     if _installed:
         where = f"operator {operator.id}"
         raise LockstepError("MUTATION_TOO_LATE", where, "a process without mutation", _installed[0])

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,33 +46,33 @@ def trial(name: str, folder: Path, observers: Sequence[str]) -> dict[str, Any]:
     operator = load.install(name)
     children = Path(tempfile.mkdtemp(prefix="mutation-"), "counts")
     os.environ[sentinel.COUNTS] = str(children)
-    record: dict[str, Any] = {
-        "operator": operator.id,
-        "edits_sha256": operator.sha256,
-        "cells": [],
-    }
-    try:
-        setting = _setting(folder)
-    except Exception as fault:
-        # What cannot even be opened is seen by whoever looks.
-        setting, opening = None, fault
-    else:
-        opening = None
-    chosen = _chosen(observers) if setting is not None else {}
+    looks = _looks(folder, observers)
+    cells = []
     for observer in observers:
         children.unlink(missing_ok=True)
         before, begun = sentinel.counts(), time.perf_counter()
-        if opening is not None:
-            seen = _fault("opening the model", opening)
-        else:
-            assert setting is not None  # noqa: S101 - it was opened
-            seen = look(chosen[observer], setting)
+        seen = looks(observer)
         seconds = time.perf_counter() - begun
         counted = sentinel.counts().since(before).plus(sentinel.read_counts(children))
-        record["cells"].append(_cell(observer, seen, counted, seconds))
+        cells.append(_cell(observer, seen, counted, seconds))
     children.unlink(missing_ok=True)
     children.parent.rmdir()
-    return record
+    return {"operator": operator.id, "edits_sha256": operator.sha256, "cells": cells}
+
+
+def _looks(folder: Path, names: Sequence[str]) -> Callable[[str], Seen]:
+    """Give what looks by an observer's name; a model that cannot be opened is what all of them see.
+
+    Raises:
+        LockstepError: BAD_VALUE, there is no such observer.
+    """
+    try:
+        setting = _setting(folder)
+    except Exception as fault:
+        opening = _fault("opening the model", fault)
+        return lambda name: opening
+    chosen = _chosen(names)
+    return lambda name: look(chosen[name], setting)
 
 
 def baselines(folder: Path) -> tuple[Path, Path]:
@@ -123,9 +123,7 @@ def _setting(folder: Path) -> Setting:
 
     model, subject = opened("host", None, folder)
     golden, trajectory = baselines(folder)
-    return Setting(
-        model, folder, TinyModel(), subject, golden=golden, trajectory=trajectory
-    )
+    return Setting(model, folder, TinyModel(), subject, golden=golden, trajectory=trajectory)
 
 
 def _chosen(names: Sequence[str]) -> dict[str, Observer]:

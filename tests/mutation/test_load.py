@@ -96,6 +96,6 @@ def test_a_mutated_process_is_refused_what_only_the_real_engine_may():
 
 @pytest.mark.parametrize("operator", operators().values(), ids=lambda operator: operator.id)
 def test_every_operator_fits_the_sources(operator: Operator):
-    for module, edits in operator.by_module.items():
+    for module, edits in load.all_edits(operator).items():
         path, text = load.source_of(module)
         compile(load.apply(text, edits, operator.id), str(path), "exec")

@@ -108,29 +108,37 @@ OPERATORS = (
         edits=(
             Edit(
                 "            blocks = self.pool.lowest_free("
-                "taken(self.state, draft, self.machine.weakened))\n",
+                "taken(self.state, draft, self.machine.weakened))\n"
+                "        if not self.pool.are_free(blocks):\n"
+                "            return draft  # which the machine refuses\n",
                 "            count = taken(self.state, draft, self.machine.weakened)\n"
                 "            own = self.pool.lowest_free(count)\n"
-                "            flight = [b for work in self._open.work for b in work.table[-1:]"
-                " if self.pool.references[b] == 1 and not self.pool.cached[b]]\n"
-                "            sentinel.ran()\n"
-                "            blocks = own\n"
-                "            if count and flight and flight[0] not in self._borrowed:\n"
-                "                self._borrowed[own[-1]] = flight[0]\n",
+                "            early = tuple(sorted(self._free_at_begin)[:count])\n"
+                "            blocks = sentinel.inject(early if len(early) == count else own, own)\n",
             ),
             Edit(
                 "        self._open = _OpenStep()\n\n    @property\n    def work",
                 "        self._open = _OpenStep()\n"
-                "        self._borrowed: dict[int, int] = {}\n\n    @property\n    def work",
+                "        self._free_at_begin = set(self.pool.free)\n\n"
+                "    @property\n    def work",
             ),
             Edit(
-                '        emits = step.event == "decode"\n',
-                '        emits = step.event == "decode"\n'
-                "        table = tuple(self._borrowed.get(b, b) for b in table)\n",
+                "        self.check()\n        self.step += 1\n",
+                "        self._free_at_begin = set(self.pool.free)\n        self.step += 1\n",
+            ),
+            Edit(
+                "            self._free.remove(block)\n",
+                "            self._free.discard(block)\n",
+                _BLOCKS,
+            ),
+            Edit(
+                '    if step.blocks:\n        yield _each(step.blocks, state.free, "free")\n',
+                "",
+                "lockstep.lifecycle.guards",
             ),
             *UNCHECKED,
         ),
-        cause="A block that a request of the step in flight still writes is given to another one. "
+        cause="Blocks are given as they were free when the step began: to two requests of one step. "
         + _UNASSERTED,
         source="vllm PR 45357",
         black_box="visible",
