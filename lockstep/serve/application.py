@@ -29,7 +29,7 @@ from lockstep.serve import documents, refusal
 from lockstep.serve.body import parse_body
 from lockstep.serve.call import Call, read_call
 from lockstep.serve.choice import Choice
-from lockstep.serve.engine import Engine, Log
+from lockstep.serve.engine import REPORT, Engine, Log
 from lockstep.serve.exchange import Arrived, EngineFault, Exchange, pieces
 from lockstep.serve.identity import Identity
 from lockstep.serve.metrics import CONTENT_TYPE, Metrics
@@ -109,7 +109,8 @@ class Paths:
             except Exception as fault:
                 told = f"{type(fault).__name__}: {fault}"
                 self._serving.log("call_failed", told)
-                return _refused(LockstepError("INTERNAL", "", got=told[:200]), 500)
+                internal = LockstepError("INTERNAL", "", "an answer", told[:200], REPORT)
+                return _refused(internal, 500)
 
         return answer
 

@@ -27,6 +27,8 @@ Deliver = Callable[[Updates], None]
 Log = Callable[[str, str], None]
 """Takes an event's name and a text."""
 
+REPORT = "A defect of the server: report it with its log."
+
 
 class Engine:
     """A model that serves, in a thread of its own.
@@ -222,8 +224,8 @@ class Engine:
     def _fail(self, execution: ServedExecution, fault: Exception) -> None:
         """Give an execution up that a fault has broken; the next request begins a new one."""
         if not isinstance(fault, LockstepError):
-            where = f"execution {execution.number}"
-            fault = LockstepError("INTERNAL", where, got=f"{type(fault).__name__}: {fault}")
+            where, told = f"execution {execution.number}", f"{type(fault).__name__}: {fault}"
+            fault = LockstepError("INTERNAL", where, "a step that ends", told, REPORT)
         self._log("execution_failed", f"execution {execution.number}: {fault}")
         tickets = list(execution.live.values())
         self.figures.failures += 1
