@@ -9,6 +9,7 @@ from lockstep.errors import LockstepError
 from lockstep.relations.catalogue import (
     Condition,
     Declared,
+    batch_sizes,
     engine_counters,
     event_counters,
     kernels,
@@ -85,6 +86,8 @@ def _offences(run: Observation, relation: Declared) -> Iterable[str]:
         "schedules": len(run.schedules),
         "one": 1,
         "listed_kernels": len(kernels()),
+        "listed_batch_sizes": len(batch_sizes()),
+        "listed_batch_requests": sum(batch_sizes()),
         "published_slots": run.block_size * run.counters.get("published_blocks", 0),
     }
     for condition in relation.conditions:

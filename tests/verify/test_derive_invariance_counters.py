@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lockstep_verify import spec
-from lockstep_verify.derive.invariance_counters import check_counters
+from lockstep_verify.derive.invariance_counters import check_counters, constants
 from lockstep_verify.errors import Refusal
 
 BAD = "BAD_VALUE"
@@ -62,7 +62,7 @@ CONDITIONS = [
 ]
 
 
-CONSTANTS = {"one": 1, "listed_kernels": len(spec.load("relations.json")["kernels"])}
+CONSTANTS = constants()
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)

@@ -24,6 +24,17 @@ def counter_names(relation: dict[str, Any]) -> set[str]:
     return {*shared, *relation["counters"]}
 
 
+def constants() -> dict[str, int]:
+    """Give the numbers in conditions that are the same for all runs (REL-9)."""
+    data = spec.load("relations.json")
+    return {
+        "one": 1,
+        "listed_kernels": len(data["kernels"]),
+        "listed_batch_sizes": len(data["batch_sizes"]),
+        "listed_batch_requests": sum(data["batch_sizes"]),
+    }
+
+
 def check_counters(run: dict[str, Any], relation: dict[str, Any], at: str) -> None:
     """Hold the numbers of a run against its n-grams and each other (INV-14).
 
@@ -45,7 +56,7 @@ def check_counters(run: dict[str, Any], relation: dict[str, Any], at: str) -> No
     numbers = {**counted, **{name: run[name] for name in _SINGLE}}
     numbers |= {name: len(run[name]) for name in _COUNTED}
     numbers["published_slots"] = counted.get("published_blocks", 0) * run["block_size"]
-    numbers |= {"one": 1, "listed_kernels": len(spec.load("relations.json")["kernels"])}
+    numbers |= constants()
     for condition in (*shared, *relation["conditions"]):
         if condition["where"] == "always" or run["outcome"] == "holds":
             _check_condition(condition, numbers, f"{at}/counters")
