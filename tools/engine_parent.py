@@ -1,6 +1,8 @@
 """Write the parent of the conformance vectors of one of the engine's kinds.
 
-Usage: python tools/engine_parent.py fidelity|invariance|replay > spec/cases/documents/KIND.json
+Usage: python tools/engine_parent.py NAME > spec/cases/documents/NAME.json
+
+NAME is fidelity, invariance, invariance-seeds or replay.
 
 The environment and the records are made up; the execution of the replay is one of the tiny model.
 The documents are reviewed and committed; they are made anew where the rules of their kind change.
@@ -91,9 +93,12 @@ def fidelity() -> dict[str, Any]:
     return predicate(seen, issued_at=ISSUED_AT, producer=PRODUCER)
 
 
-def invariance() -> dict[str, Any]:
-    """Give runs that all hold, and controls of which one is shown and one is not comparable."""
-    from relation_records import control_runs, runs
+def invariance(seeds: bool = False) -> dict[str, Any]:
+    """Give runs that all hold, and controls of which one is shown and one is not comparable.
+
+    With seeds: two of each combination, of which one alone was run.
+    """
+    from relation_records import control_runs, controlled_runs, runs
 
     from lockstep.claims.invariance import predicate
     from lockstep.engine.digest import framed
@@ -101,11 +106,11 @@ def invariance() -> dict[str, Any]:
     from lockstep.relations.observation import Subject
 
     here = made_up("host", "float32")
-    digest = framed("lockstep/model/1", bytes.fromhex(MODEL["sha256"]), b"float32").hex()
+    digest = framed("lockstep/model/1", bytes.fromhex(str(MODEL["sha256"])), b"float32").hex()
     subject = Subject("host", "float32", digest, here["binding_sha256"], "5" * 64)
     made = {one.backend: made_up(one.backend, "float32") for one in controls()}
     return predicate(
-        runs(subject),
+        controlled_runs(subject) if seeds else runs(subject),
         control_runs(subject, {name: one["binding_sha256"] for name, one in made.items()}),
         model=MODEL,
         model_digest=digest,
@@ -176,7 +181,12 @@ def _action(text: str) -> Action:
     )
 
 
-MAKERS = {"fidelity": fidelity, "invariance": invariance, "replay": replay}
+MAKERS = {
+    "fidelity": fidelity,
+    "invariance": invariance,
+    "invariance-seeds": lambda: invariance(seeds=True),
+    "replay": replay,
+}
 SUBJECTS = {
     "fidelity": ("spec", "model"),
     "invariance": ("spec", "model"),
@@ -184,9 +194,10 @@ SUBJECTS = {
 }
 
 
-def document(kind: str) -> dict[str, Any]:
+def document(name: str) -> dict[str, Any]:
     """Fold, and put placeholders where the vectors' builder fills in digests."""
-    folded = json.loads(lcj.encode(MAKERS[kind]()))
+    folded = json.loads(lcj.encode(MAKERS[name]()))
+    kind = name.partition("-")[0]
     held = {"spec": f"$spec:{kind}", "model": folded["model"]["sha256"]}
     return {
         "_type": "https://in-toto.io/Statement/v1",

@@ -104,6 +104,8 @@ def _common(one: bytes, other: bytes) -> int:
 
 ANCHOR_BYTES = 64
 """After a change, so many equal bytes are taken for the text going on as before."""
+SPLICES = 24
+"""More of them, one within the other, nobody reads: all is then written as one."""
 INSERTED_BYTES = 4096
 """Further than so many inserted bytes nothing is looked for: what a change of a case may insert."""
 
@@ -137,8 +139,13 @@ def _resumption(data: bytes, base: bytes) -> tuple[int, int]:
 
 def difference(data: bytes, base: Blob) -> Blob:
     """Write bytes as splices of other bytes, the last change innermost."""
+    changes = _changes(data, base.data)
+    if len(changes) > SPLICES:
+        first, last = changes[0], changes[-1]
+        kept = len(base.data) - last[0] - last[1]
+        changes = [(first[0], last[0] + last[1] - first[0], data[first[0] : len(data) - kept])]
     form = base.expression()
-    for at, delete, insert in reversed(_trimmed(_changes(data, base.data), base.data)):
+    for at, delete, insert in reversed(_trimmed(changes, base.data)):
         form = {"splice": form, "at": at, "delete": delete, "insert": plain(insert)}
     return Blob(data, form)
 

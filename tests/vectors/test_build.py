@@ -111,6 +111,20 @@ def test_a_difference_gives_the_bytes_back(tmp_path):
         assert evaluate(difference(data, base).expression(), tmp_path) == data
 
 
+def test_a_difference_in_several_places_is_several_splices(tmp_path):
+    lines = [
+        b"line %d of the text, which is long enough to be found again\n" % n for n in range(200)
+    ]
+    base = Blob(b"".join(lines), {"text": b"".join(lines).decode()})
+    few = [line.replace(b"line 5 ", b"LINE FIVE ") for line in lines if b"line 90 " not in line]
+    many = [line.upper() if n % 4 == 0 else line for n, line in enumerate(lines)]
+    for changed, places in ((few, 2), (many, 1)):
+        data = b"".join(changed)
+        form = difference(data, base).expression()
+        assert evaluate(form, tmp_path) == data
+        assert json.dumps(form).count('"splice"') == places
+
+
 def test_a_mutation_that_changes_nothing_is_refused():
     with pytest.raises(edits.BadCase):
         edits.edit_value({"a": "X"}, {"op": "upper", "at": "/a"})

@@ -35,7 +35,7 @@ func (d *derivation) checkControls(stated []*lcj.Object) *refusal.Refusal {
 		}
 		d.controls[shown]++
 	}
-	return d.checkBlockSizes(stated)
+	return d.checkDigests(stated)
 }
 
 // shown is that member of [INV-7].
@@ -100,13 +100,23 @@ func (d *derivation) checkBinding(control *lcj.Object, pointer string) *refusal.
 	return nil
 }
 
-// checkBlockSizes is [REL-26].
-func (d *derivation) checkBlockSizes(controls []*lcj.Object) *refusal.Refusal {
-	sizes := map[string]int64{}
+// checkDigests is [REL-26].
+func (d *derivation) checkDigests(controls []*lcj.Object) *refusal.Refusal {
+	sizes, workloads := map[string]int64{}, map[string]bool{}
+	for _, run := range d.runs {
+		for _, digest := range run.stated.Texts("workloads") {
+			workloads[digest] = true
+		}
+	}
+	for _, control := range controls {
+		for _, digest := range control.Texts("workloads") {
+			workloads[digest] = true
+		}
+	}
 	look := func(stated *lcj.Object, pointer string) *refusal.Refusal {
 		size := stated.Int("block_size")
 		for i, digest := range stated.Texts("schedules") {
-			if before, known := sizes[digest]; known && before != size {
+			if before, known := sizes[digest]; known && before != size || workloads[digest] {
 				return refusal.New(badValue, refusal.Index(pointer+"/schedules", i))
 			}
 			sizes[digest] = size
@@ -122,6 +132,23 @@ func (d *derivation) checkBlockSizes(controls []*lcj.Object) *refusal.Refusal {
 		if err := look(control, refusal.Index("/predicate/controls", i)); err != nil {
 			return err
 		}
+	}
+	return d.checkSeeds()
+}
+
+// checkSeeds sees that no two seeds of a combination have the same workloads ([REL-26]).
+func (d *derivation) checkSeeds() *refusal.Refusal {
+	seen := map[string]bool{}
+	seeds := len(d.runs) / len(d.demanded)
+	for i, run := range d.runs {
+		if i%seeds == 0 {
+			clear(seen)
+		}
+		list := strings.Join(run.stated.Texts("workloads"), " ")
+		if list != "" && seen[list] {
+			return refusal.New(badValue, refusal.Index("/predicate/runs", i)+"/workloads")
+		}
+		seen[list] = true
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package invariance
 
 import (
+	"math/big"
 	"slices"
 
 	"lockstep/conformance/go/lcj"
@@ -173,7 +174,7 @@ func (k *Kind) checkCounters(r *record, pointer string) *refusal.Refusal {
 		conditions = slices.Concat(k.relations.conditions, conditions)
 	}
 	for _, c := range conditions {
-		if (c.where == "always" || c.where == r.outcome) && !c.holds(r.value) {
+		if (c.where == "always" || c.where == r.outcome) && !c.holds(func(name string) *big.Int { return k.value(r, name) }) {
 			return refusal.New(contradict, pointer+"/counters")
 		}
 	}
@@ -212,14 +213,20 @@ func (r *record) triplesAgree() bool {
 }
 
 // value gives a term of a condition ([REL-9]).
-func (r *record) value(name string) int64 {
+func (k *Kind) value(r *record, name string) *big.Int {
 	switch name {
 	case "executions", "requests", "positions":
-		return r.stated.Int(name)
+		return big.NewInt(r.stated.Int(name))
 	case "workloads", "schedules":
-		return int64(len(r.stated.List(name)))
+		return big.NewInt(int64(len(r.stated.List(name))))
+	case "published_slots":
+		size := big.NewInt(r.stated.Int("block_size"))
+		return size.Mul(size, big.NewInt(r.counters["published_blocks"]))
 	}
-	return r.counters[name]
+	if listed, is := k.relations.listed[name]; is {
+		return big.NewInt(listed)
+	}
+	return big.NewInt(r.counters[name])
 }
 
 // repeats says whether a control repeats its twin ([INV-7]).

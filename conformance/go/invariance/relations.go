@@ -40,7 +40,9 @@ type combination struct {
 // relations is relations.json.
 type relations struct {
 	// counters are those of every relation that executes.
-	counters   []string
+	counters []string
+	// listed are the terms of conditions that are the file's own ([REL-9]).
+	listed     map[string]int64
 	events     []*lcj.Object
 	conditions []condition
 	claims     []string
@@ -54,7 +56,7 @@ func readRelations(spec *specification.Specification) (*relations, error) {
 		return nil, err
 	}
 	r := &relations{
-		counters: data.Texts("counters"), events: data.Objects("events"),
+		counters: data.Texts("counters"), listed: readListed(data), events: data.Objects("events"),
 		conditions: readConditions(data), controls: data.Objects("controls"),
 	}
 	for _, claim := range data.Objects("claims") {
@@ -71,6 +73,18 @@ func readRelations(spec *specification.Specification) (*relations, error) {
 		r.relations = append(r.relations, one)
 	}
 	return r, nil
+}
+
+func readListed(data *lcj.Object) map[string]int64 {
+	listed := map[string]int64{
+		"one":                1,
+		"listed_kernels":     int64(len(data.List("kernels"))),
+		"listed_batch_sizes": int64(len(data.List("batch_sizes"))),
+	}
+	for _, size := range data.Ints("batch_sizes") {
+		listed["listed_batch_requests"] += size
+	}
+	return listed
 }
 
 func readConditions(holder *lcj.Object) []condition {
@@ -120,17 +134,17 @@ func (one *declared) applies(resolved map[string]string) bool {
 	if one.exempt == nil {
 		return true
 	}
-	for _, setting := range one.exempt.Objects("settings") {
-		value, has := resolved[setting.Text("name")]
-		if !has || value != setting.Text("value") {
-			return true
-		}
+	differs := func(member string, equal bool) bool {
+		return slices.ContainsFunc(one.exempt.Objects(member), func(setting *lcj.Object) bool {
+			value, has := resolved[setting.Text("name")]
+			return !has || (value == setting.Text("value")) != equal
+		})
 	}
-	return false
+	return differs("settings", true) || differs("but", false)
 }
 
 // holds says whether a condition does, for the values of its terms.
-func (c condition) holds(value func(name string) int64) bool {
+func (c condition) holds(value func(name string) *big.Int) bool {
 	left, right := total(c.left, value), total(c.right, value)
 	switch c.is {
 	case "equal":
@@ -143,10 +157,10 @@ func (c condition) holds(value func(name string) int64) bool {
 	panic("relations.json has a condition that is " + c.is)
 }
 
-func total(terms map[string]int64, value func(name string) int64) *big.Int {
+func total(terms map[string]int64, value func(name string) *big.Int) *big.Int {
 	sum := new(big.Int)
 	for name, weight := range terms {
-		sum.Add(sum, new(big.Int).Mul(big.NewInt(weight), big.NewInt(value(name))))
+		sum.Add(sum, new(big.Int).Mul(big.NewInt(weight), value(name)))
 	}
 	return sum
 }
