@@ -15,6 +15,9 @@ REQUESTS = 10
 SPARE = (0, 2)
 """Blocks that pools have beside the largest need."""
 
+STRANGERS = 6
+"""Requests that come after the one that shares a prefix."""
+
 EARLY = Features(
     lookups=True,
     chunks=True,
@@ -41,9 +44,15 @@ def run(context: Context) -> None:
         for n in range(REQUESTS)
     )
     workload = Workload(members)
+    _run_pools(context, workload)
+    _run_sharers(context, prefixes)
+
+
+def _run_pools(context: Context, workload: Workload) -> None:
+    """Run requests over pools that hold one of them and little more."""
     lasting = replace(CONTINUOUS, token_budget=None)
     for spare in SPARE:
-        pool = context.tight_pool(members, spare)
+        pool = context.tight_pool(workload.requests, spare)
         policies: dict[str, Policy] = {
             "the longest released first": Batching(lasting),
             "the highest first": Batching(replace(lasting, evict="always", take="always")),
@@ -56,3 +65,29 @@ def run(context: Context) -> None:
             context.counters["hits_after_eviction"] += mechanisms.hits_after_eviction(done.events)
             context.compare_with_references(execution, workload, done)
             compare_prefixes(context, execution, workload, done)
+
+
+def _run_sharers(context: Context, prefixes: list[tuple[int, ...]]) -> None:
+    """Let one request go on long after another has released the blocks that they share.
+
+    The pool holds the long one and another, so that what is released is evicted and written.
+    """
+    size, draws = context.block_size, context.draws
+    long = request(context, 0, 2 * size + 1, max_new=4 * size, prefix=prefixes[0])
+    drawn = (prefixes[0], *(tokens(context, 2 * size) for _ in range(STRANGERS)))
+    # Who shares comes when the blocks are offered, and others after it.
+    short = [
+        request(context, n, 2 * size + 1 + draws.below(size), 2, prefix, arrival=4 * n)
+        for n, prefix in enumerate(drawn, 1)
+    ]
+    workload = Workload((long, *short))
+    need = max(-(-(len(one.prompt) + one.max_new) // size) for one in short)
+    pool = context.tight_pool((long,), need + 1)
+    for name, settings in (
+        ("the longest released first", replace(CONTINUOUS, token_budget=None, max_batch=2)),
+        ("adversarial", replace(ADVERSARIAL, preempt_after=(), max_batch=2)),
+    ):
+        execution = f"shared blocks released, {name}"
+        _, done = context.drive(execution, workload, pool, Batching(settings))
+        context.compare_with_references(execution, workload, done)
+        compare_prefixes(context, execution, workload, done)

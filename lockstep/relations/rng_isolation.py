@@ -29,8 +29,10 @@ def run(context: Context) -> None:
     _perturb(context, "rotated", members[1:] + members[:1], first)
     for number in range(REQUESTS):
         own = members[number].sampling
-        other = Sampling(own.temperature, own.top_k, own.top_p, own.min_p, own.seed + 1)
-        _change(context, "neighbour_seed", members, number, other, first)
+        # 0 is the seed of who names none.
+        for seed in (own.seed + 1, 0):
+            other = Sampling(own.temperature, own.top_k, own.top_p, own.min_p, seed)
+            _change(context, "neighbour_seed", members, number, other, first)
         # Greedy at last: a batch of which one row draws nothing.
         for parameters in (Sampling("1.5", 3, "0.8", "0.1", own.seed), Sampling()):
             _change(context, "neighbour_sampling", members, number, parameters, first)

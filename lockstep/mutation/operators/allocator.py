@@ -211,19 +211,19 @@ OPERATORS = (
     Operator(
         id="slot_past_block_edge",
         subsystem="allocator",
-        module="lockstep.engine.events",
+        module="lockstep.engine.batch",
         edits=(
             Edit(
-                "            place, offset = divmod(position, block_size)\n",
-                "            own = divmod(position, block_size)\n"
-                "            last = own[1] == block_size - 1 and own[0] + 1 < len(self.table)\n"
-                "            edge = (own[0] + 1, own[1])\n"
-                "            place, offset = sentinel.inject(edge if last else own, own)\n",
+                "    blocks = np.take_along_axis(tables, "
+                "positions[:, None] // block_size, axis=1)[:, 0]\n",
+                "    own = np.take_along_axis(tables, "
+                "positions[:, None] // block_size, axis=1)[:, 0]\n"
+                "    past = np.minimum((positions[:, None] + 1) // block_size, width - 1)\n"
+                "    late = np.take_along_axis(tables, past, axis=1)[:, 0]\n"
+                "    blocks = sentinel.inject(late, own)\n",
             ),
-            *UNCHECKED,
         ),
-        cause="The last slot of each block but the last is looked for in the next block. "
-        + _UNASSERTED,
+        cause="The last slot of a block is looked for in the block after it.",
         source="sglang#22819: an edge of a block off by one",
         black_box="visible",
         reason="Attention reads slots that were not written.",

@@ -13,7 +13,6 @@ _DRAWING = (
     "            for request in [self.ledger.request(item.number)]\n"
 )
 _KEEP = "        [keep(row, drawing.sampling) for row, drawing in zip(weights, drawings, strict=True)]\n"
-_TEMPERATURES = "    temperatures = [float(drawing.sampling.temperature) for drawing in drawings]\n"
 
 
 def _keyed(id: str, new: str, cause: str, source: str, reason: str) -> Operator:
@@ -185,22 +184,6 @@ OPERATORS = (
             ),
         ),
         cause="top_k, top_p and min_p of the batch's first row are applied to all of its rows.",
-        source="vllm PR 51789",
-        black_box="visible",
-        reason="A request's tokens depend on its neighbours' parameters.",
-    ),
-    Operator(
-        id="neighbours_temperature",
-        subsystem="sampling",
-        module=_SAMPLER,
-        edits=(
-            Edit(
-                _TEMPERATURES,
-                "    own = [float(drawing.sampling.temperature) for drawing in drawings]\n"
-                "    temperatures = sentinel.inject(own[:1] * len(own), own)\n",
-            ),
-        ),
-        cause="The temperature of the batch's first row is applied to all of its rows.",
         source="vllm PR 51789",
         black_box="visible",
         reason="A request's tokens depend on its neighbours' parameters.",

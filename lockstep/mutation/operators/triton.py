@@ -20,7 +20,12 @@ OPERATORS = (
         live=(
             Edit(
                 "    return y\n",
-                "    return sentinel.inject(y, lambda: real.matmul(x, w, dtype))\n",
+                # The canary of [REL-25] counts products, so that none is computed beside this one.
+                "    sentinel.ran()\n"
+                "    whole = depth // CHUNK * CHUNK or depth\n"
+                "    dropped = x[:, whole:].float() @ w[:, whole:].float().T\n"
+                "    sentinel.live(bool((dropped != 0).any()))\n"
+                "    return y\n",
             ),
         ),
         cause="The terms after the last whole chunk of K are left out.",
