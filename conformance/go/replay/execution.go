@@ -27,7 +27,9 @@ type execution struct {
 	// logits are the parts of that name of the steps so far, by the digests of their output rows, and
 	// rows these digests by the part; both begin with those of a step that emits nothing.
 	logits, rows map[string]string
-	tally        *tally
+	// numbers is how many the ledgers of the steps so far have.
+	numbers int
+	tally   *tally
 }
 
 // batch holds the fields of the open step's rows ([ENG-10], [ENG-16]).
@@ -103,10 +105,14 @@ func list(integers []int64) []any {
 // checkParts is step 5 after a step.
 func (e *execution) checkParts(number int64, stated *lcj.Object) *refusal.Refusal {
 	pointer := refusal.Index("/predicate/trajectory/steps", int(number)) + "/"
+	ledger := e.machine.ledger()
+	if e.numbers += len(ledger); e.numbers > numbersLimit {
+		return refusal.New("LIMIT_SIZE", pointer+"ledger")
+	}
 	parts := map[string]engine.Digest{
 		"emitted":  engine.Framed("lockstep/emitted/1", e.batch.emitted),
 		"work":     engine.Framed("lockstep/rows/1", e.batch.work),
-		"ledger":   engine.Framed("lockstep/ledger/1", e.machine.ledger()),
+		"ledger":   engine.Framed("lockstep/ledger/1", engine.Numbers(ledger...)),
 		"prefixes": engine.Framed("lockstep/prefixes/1", e.machine.prefixes()),
 	}
 	for _, name := range []string{"emitted", "work", "ledger", "prefixes"} {

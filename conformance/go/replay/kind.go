@@ -24,10 +24,12 @@ const (
 	underived = "COVERAGE_DENOMINATOR_NOT_DERIVED"
 )
 
-// Bounds of [RPL-8]: blocks of the pool × (steps + actions), and rows.
+// Bounds of [RPL-8]: (blocks of the pool + requests) × (steps + actions), rows, and the numbers of
+// all ledgers.
 const (
-	poolLimit = 4_194_304
-	rowsLimit = 1_048_576
+	readingsLimit = 4_194_304
+	rowsLimit     = 1_048_576
+	numbersLimit  = 16_777_216
 )
 
 // notCovered is what `not_run` begins with ([RPL-6]).
@@ -119,7 +121,8 @@ func checkRequests(predicate *lcj.Object) ([]*request, *refusal.Refusal) {
 	for _, actions := range schedule.List("steps") {
 		cost += int64(len(actions.([]any)))
 	}
-	if pool.Int("blocks")*cost > poolLimit {
+	held := int64(len(predicate.Object("workload").List("requests")))
+	if (pool.Int("blocks")+held)*cost > readingsLimit {
 		return nil, refusal.New("LIMIT_SIZE", "/predicate/schedule")
 	}
 	requests, err := checkWorkload(predicate.Object("workload"), stored)

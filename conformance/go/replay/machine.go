@@ -210,8 +210,8 @@ func (m *machine) closeStep() {
 	clear(m.pending)
 }
 
-// ledger is the field of that name of [ENG-16].
-func (m *machine) ledger() []byte {
+// ledger are the numbers A of [ENG-16].
+func (m *machine) ledger() []int64 {
 	list := []int64{int64(len(m.blocks))}
 	for _, b := range m.blocks {
 		list = append(list, b.holders, bit(b.cached), b.written)
@@ -224,8 +224,7 @@ func (m *machine) ledger() []byte {
 		list = append(list, state, r.computed, r.outputs, bit(r.stopped), int64(len(r.table)))
 		list = append(list, r.table...)
 	}
-	list = append(append(list, int64(len(m.queue))), m.queue...)
-	return engine.Numbers(list...)
+	return append(append(list, int64(len(m.queue))), m.queue...)
 }
 
 // prefixes is the field of that name of [ENG-16].
