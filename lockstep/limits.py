@@ -97,10 +97,13 @@ MODEL_INDEX_BYTES = 1 << 26
 DOCTOR_SECONDS = 60
 """The longest that one look for a tool may take; importing torch takes some seconds."""
 
-MUTATION_CELL_SECONDS = 60
-"""The longest that an observer may look at a mutated engine; on the real one it takes seconds."""
+MUTATION_CELL_CPU_SECONDS = 30
+"""Processor time in which an observer must end; on the engine as it is it takes up to five."""
 
-MUTATION_TRIAL_SECONDS = 600
+MUTATION_CELL_SECONDS = 300
+"""The longest that an observer may take by the clock, on a machine that may be busy."""
+
+MUTATION_TRIAL_SECONDS = 1800
 """The longest that a trial's process may take, where it cannot be interrupted from inside."""
 
 SERVED_BODY_BYTES = 1 << 24

@@ -18,11 +18,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockstep.errors import LockstepError
-from lockstep.limits import MUTATION_CELL_SECONDS
+from lockstep.limits import MUTATION_CELL_CPU_SECONDS, MUTATION_CELL_SECONDS
 from lockstep.mutation import load, sentinel
 
 if TYPE_CHECKING:
     from lockstep.mutation.observer import Observer, Seen, Setting
+
+
+_CLOCKS = {
+    signal.SIGVTALRM: (signal.ITIMER_VIRTUAL, MUTATION_CELL_CPU_SECONDS),
+    signal.SIGALRM: (signal.ITIMER_REAL, MUTATION_CELL_SECONDS),
+}
+"""The signals that end a cell: by processor time, which a busy machine does not use up, or, where
+the observer waits for a process of its own, by the clock."""
 
 
 class Hang(BaseException):
@@ -84,17 +92,20 @@ def baselines(folder: Path) -> tuple[Path, Path]:
 
 def look(observer: Observer, setting: Setting) -> Seen:
     """Let an observer look; what it raises, and that it does not end, are differences."""
-    previous = signal.signal(signal.SIGALRM, _hang)
-    signal.alarm(MUTATION_CELL_SECONDS)
+    held = [(number, signal.signal(number, _hang)) for number in _CLOCKS]
+    for clock, seconds in _CLOCKS.values():
+        signal.setitimer(clock, seconds)
     try:
         return observer.look(setting)
     except Hang:
-        return _difference("hang", "an end", f"none within {MUTATION_CELL_SECONDS} s")
+        return _difference("hang", "an end", "none in time")
     except Exception as fault:
         return _fault(observer.name, fault)
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
+        for clock, _ in _CLOCKS.values():
+            signal.setitimer(clock, 0)
+        for number, handler in held:
+            signal.signal(number, handler)
 
 
 def _hang(number: int, frame: object) -> None:
