@@ -121,6 +121,9 @@ SERVED_STOPS = 16
 SERVED_STOP_CHARACTERS = 256
 """Characters of a stop string; so many are held back while a text is streamed."""
 
+RELATION_RUNS = 4096
+"""Runs that a certificate of relations holds, by its schema; a record takes some kilobytes."""
+
 EXECUTION_REQUESTS = 1024
 """Requests after which a server that is idle begins a new execution: what an execution keeps of
 each of them, and the time of a step, grow with their number."""

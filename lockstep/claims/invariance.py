@@ -23,6 +23,7 @@ from lockstep.claims.invariance_totals import (
 )
 from lockstep.engine.environment import binding_sha256, plain
 from lockstep.errors import LockstepError
+from lockstep.limits import RELATION_RUNS
 from lockstep.relations.catalogue import controls as declared_controls
 from lockstep.relations.catalogue import declared
 from lockstep.relations.consistency import require_consistent, require_distinct
@@ -64,13 +65,14 @@ def predicate(
     Raises:
         LockstepError: NOT_COMPARABLE, records of several subjects, or of another than the model
             and environment at hand; BAD_VALUE, a record that stands twice, or that its relation
-            cannot have; COUNTERS_CONTRADICT, a record that no run leaves.
+            cannot have; COUNTERS_CONTRADICT, a record that no run leaves; LIMIT_SIZE.
     """
     resolved = {entry["name"]: entry["value"] for entry in environment["resolved"]}
     subject = _one_subject(observations, model_digest, environment["binding_sha256"], resolved)
     for run in (*observations, *controls):
         require_consistent(run)
     seeds = 1 + max(run.seed for run in observations)
+    require_room(seeds)
     runs = _ordered(observations, subject, seeds, resolved)
     shown_controls = _controls(controls, subject, bindings)
     require_distinct(runs, controls)
@@ -107,6 +109,20 @@ def predicate(
         "counts": counts(runs, found, told, rows, len(exempt)),
         "verdict": fold(found.values(), told, "INVARIANT"),
     }
+
+
+def require_room(seeds: int) -> None:
+    """Refuse more seeds than a certificate has room for.
+
+    Raises:
+        LockstepError: LIMIT_SIZE.
+    """
+    combinations = sum(len(relation.block_sizes) for relation in declared().values())
+    most = RELATION_RUNS // combinations
+    if seeds > most:
+        raise LockstepError(
+            "LIMIT_SIZE", "/seeds", f"at most {most}", seeds, "Sign some; a run may have more."
+        )
 
 
 def _record(run: Observation) -> dict[str, Any]:

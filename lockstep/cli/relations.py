@@ -54,8 +54,10 @@ def relations(
     signer = None
     if certificate is not None:
         from lockstep.certificate import keys
+        from lockstep.claims.invariance import require_room
 
         options.require_output(certificate, "--certificate")
+        require_room(seeds)
         # Before anything runs: a key that is missing should not cost minutes.
         signer = keys.load_key(key or keys.config_folder() / "key.pem")
     out.mkdir(parents=True, exist_ok=True)

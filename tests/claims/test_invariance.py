@@ -12,7 +12,7 @@ import pytest
 
 from lockstep import spec
 from lockstep.claims import invariance_totals
-from lockstep.claims.invariance import NOT_ASKED, predicate
+from lockstep.claims.invariance import NOT_ASKED, predicate, require_room
 from lockstep.claims.invariance_totals import OUTCOMES, VERDICTS, fold, weakening_never_raises
 from lockstep.errors import LockstepError
 from lockstep.relations.observation import Observation
@@ -121,6 +121,15 @@ def test_a_control_that_was_not_run_is_not_shown(records: Records) -> None:
     folded = records.fold()
     assert [control["shown"] for control in folded["controls"]] == ["not_shown", "not_shown"]
     assert folded["counts"]["controls"] == 2
+
+
+def test_more_seeds_than_a_certificate_holds_are_refused(records: Records) -> None:
+    most = spec.load("schemas/invariance.schema.json")["properties"]["runs"]["maxItems"]
+    seeds = most // len(records.runs)
+    require_room(seeds)
+    assert refusal(lambda: require_room(seeds + 1)) == "LIMIT_SIZE"
+    records.runs.append(records.make("MR2", 16, records.subject, 1 << 40))
+    assert refusal(records.fold) == "LIMIT_SIZE"
 
 
 def test_runs_of_two_subjects_are_not_folded(records: Records) -> None:

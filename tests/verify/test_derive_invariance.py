@@ -44,7 +44,7 @@ def test_what_does_not_hold_is_told(bench: Any, records: Any, outcome_: str) -> 
     )  # fmt: skip
     found = bench.judge(bench.fold(records))
     assert found.verdict == ("VIOLATED" if violated else "UNPROVEN")
-    assert any(line.startswith(f"{outcome_}: MR4 at 64: ") for line in found.lines)
+    assert any(line.startswith(f"{outcome_}: MR4 at 64, seed 0: ") for line in found.lines)
 
 
 def test_outcomes_are_derived_and_observations_attested(stated: dict[str, Any]) -> None:

@@ -213,5 +213,6 @@ def _lines(predicate: dict[str, Any], environment: Environment) -> tuple[str, ..
             if first is not None:
                 why = f"{run['differences']} differences, first in {first['execution']}, "
                 why += f"{first['part']}"
-            rows.append(f"{run['outcome']}: {run['relation']} at {run['block_size']}: {why}")
+            place = f"{run['relation']} at {run['block_size']}, seed {run['seed']}"
+            rows.append(f"{run['outcome']}: {place}: {why}")
     return tuple(rows)
