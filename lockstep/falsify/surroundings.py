@@ -132,7 +132,6 @@ def condition_code(answers: dict[str, Answer], name: str, lie: str) -> str:
 def escape_trial(forge: Forge) -> Trial:
     """Give the trial of a certificate whose details and name would clear a terminal."""
     draft = forge.draft()
-    draft["predicate"]["producer"]["machine"] = _ESCAPE
     draft["predicate"]["layouts"][0]["citation"]["note"] = _ESCAPE
     draft["subject"].append({"name": _ESCAPE, "digest": {"sha256": "0" * 64}})
     setting = Setting(encode(forge.policy()), text=True)
