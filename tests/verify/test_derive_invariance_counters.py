@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
+from lockstep.errors import LockstepError
+from lockstep.relations.consistency import require_consistent
 from lockstep_verify import spec
 from lockstep_verify.derive.invariance_counters import check_counters, constants
 from lockstep_verify.errors import Refusal
@@ -100,3 +105,30 @@ def test_each_condition_can_be_broken(condition: dict[str, Any]) -> None:
     if condition["is"] == "equal" and not constant:
         with pytest.raises(Refusal):
             judged({**none, **dict.fromkeys(left, 1)})
+
+
+def test_producer_and_verifier_refuse_the_same_records(records: Any) -> None:
+    # Each has written the rules for itself; a record that only one of them refuses shows where.
+    drawn, refused = random.Random(0), 0
+    relations = {entry["name"]: entry for entry in spec.load("relations.json")["relations"]}
+    for _ in range(600):
+        run = drawn.choice(records.runs)
+        counters, grams = dict(run.counters), dict(run.n_grams)
+        changed = drawn.choice((counters, grams) if grams else (counters,))
+        name = drawn.choice(sorted(changed))
+        changed[name] = max(1, drawn.choice((changed[name], changed[name] + 1, changed[name] // 2)))
+        outcome = drawn.choice(("holds", "violated"))
+        changed_run = replace(run, outcome=outcome, counters=counters, n_grams=grams)
+        codes = []
+        for check in (
+            partial(require_consistent, changed_run),
+            partial(check_counters, changed_run.document(), relations[run.relation], ""),
+        ):
+            try:
+                check()
+                codes.append("OK")
+            except (Refusal, LockstepError) as fault:
+                codes.append(fault.code)
+        assert codes[0] == codes[1], (changed_run, codes)
+        refused += codes[0] != "OK"
+    assert 100 < refused < 500
