@@ -25,7 +25,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation relations bench-engine gpu-evidence \
+	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation relations bench-engine bench-minimize gpu-evidence \
 	dist clean
 
 help: ## List the targets
@@ -152,6 +152,10 @@ relations: $(VENV)/.stamp-test ## Run every relation at every block size on a ti
 bench-engine: $(VENV)/.stamp-test ## Time the invariant backend against a fast one
 	@echo "==> Timing the engine"
 	@$(BIN)/lockstep bench-engine
+
+bench-minimize: $(VENV)/.stamp-test ## Reduce ten findings beside picire
+	@echo "==> Reducing ten findings with this reduction and with picire (some minutes)"
+	@$(BIN)/lockstep bench-minimize
 
 dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
 	@echo "==> Building into dist/"

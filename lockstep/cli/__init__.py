@@ -38,6 +38,7 @@ GROUPS = (
     "gpu_evidence",
     "replay",
     "minimize",
+    "bench_minimize",
     "serve",
 )
 """Modules of this package, in the order in which help lists their commands."""
