@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -9,8 +10,17 @@ def write_file(path: Path, data: bytes) -> None:
     """Write to a temporary file in the same folder, force it to disk, then rename it.
 
     Raises:
-        OSError: the folder is absent or the disk is full; `path` is then as it was.
+        OSError: the folder is absent or the disk is full; `path`, which the error names, is then
+            as it was.
     """
+    try:
+        _write(path, data)
+    except OSError as fault:
+        # A user knows the path that was asked for, and not the temporary one.
+        raise OSError(fault.errno, fault.strerror, str(path)) from None
+
+
+def _write(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -21,7 +31,9 @@ def write_file(path: Path, data: bytes) -> None:
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        # An interruption may come after the rename.
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:

@@ -51,6 +51,7 @@ def relations(
     from lockstep.relations import run
 
     chosen, sizes = _names(names), _sizes(block_sizes)
+    options.require_folder(out, "--out")
     signer = None
     if certificate is not None:
         from lockstep.certificate import keys

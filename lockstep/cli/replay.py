@@ -10,6 +10,7 @@ import typer
 from lockstep.cli import options
 
 if TYPE_CHECKING:
+    from lockstep.fuzz.again import CampaignAgain
     from lockstep.minimize.again import FindingAgain
     from lockstep.replay.again import Again
     from lockstep.replay.observe import ReplaySeen
@@ -29,7 +30,7 @@ def record(
     schedule: Path | None = options.SCHEDULE,
     policy: str | None = options.POLICY,
     seed: int | None = options.SEED,
-    block_size: int = typer.Option(16, min=1, max=4096, help="Token slots, with a policy."),
+    block_size: int | None = options.BLOCK_SIZE,
     model: Path | None = options.MODEL,
     backend: str = options.BACKEND,
     dtype: str | None = options.DTYPE,
@@ -59,7 +60,7 @@ def _observe(
     schedule: Path | None,
     policy: str | None,
     seed: int | None,
-    block_size: int,
+    block_size: int | None,
     subject: tuple[Path | None, str, str | None],
 ) -> ReplaySeen:
     from lockstep.cli.schedule import choose_policy
@@ -73,13 +74,14 @@ def _observe(
     requests = read_workload(workload)
     folder, backend, dtype = subject
     if schedule is not None:
-        if policy is not None or seed is not None:
-            raise typer.BadParameter("a schedule has it already", param_hint="--policy, --seed")
+        options.refuse_beside_schedule(
+            {"--policy": policy, "--seed": seed, "--block-size": block_size}
+        )
         given = read_schedule(schedule)
         return observe(open_model(folder or TinyModel(), backend, dtype), requests, given)
     chosen = choose_policy(policy or "continuous", seed)
     opened = open_model(folder or TinyModel(), backend, dtype)
-    return observe_driven(opened, requests, pool_for(requests, block_size), chosen)
+    return observe_driven(opened, requests, pool_for(requests, block_size or 16), chosen)
 
 
 def summary(predicate: dict[str, Any]) -> list[str]:
@@ -102,13 +104,17 @@ def summary(predicate: dict[str, Any]) -> list[str]:
 
 
 def replay(
-    certificate: Path = typer.Argument(..., help="Certificate of a replay or a finding."),
+    certificate: Path = typer.Argument(..., help="Certificate of a replay, finding or campaign."),
     model: Path | None = typer.Option(
         None, "--model", help="The model's folder, if it has no recipe."
     ),
     removals: bool = typer.Option(
         False, "--removals", help="Of a finding: test every single removal again, too."
     ),
+    every: bool = typer.Option(
+        False, "--every", help="Of a campaign: run every case again, not each eighth alone."
+    ),
+    jobs: int = typer.Option(1, min=1, max=64, help="Of a campaign: processes at once."),
     as_json: bool = typer.Option(False, "--json", help="Print the outcome as one line of JSON."),
 ) -> None:
     """Execute again what a certificate, or its bare statement, says was executed.
@@ -127,16 +133,20 @@ def replay(
     from lockstep.replay.read import read_stated
 
     kind, predicate = read_stated(certificate)
-    found: Again | FindingAgain
-    if kind == "finding":
+    found: Again | FindingAgain | CampaignAgain
+    if removals and kind != "finding":
+        raise typer.BadParameter(f"a {kind} has none", param_hint="--removals")
+    if kind == "campaign":
+        from lockstep.fuzz.again import replay as run_again
+
+        found = run_again(predicate, model, every, jobs)
+    elif kind == "finding":
         from lockstep.minimize.again import show_again
 
         found = show_again(predicate, None if model is None else str(model), removals)
     else:
         from lockstep.replay.again import replay as execute_again
 
-        if removals:
-            raise typer.BadParameter("a replay has none", param_hint="--removals")
         found = execute_again(predicate, model)
     if as_json:
         say(json.dumps(asdict(found), sort_keys=True, separators=(",", ":")))
@@ -148,7 +158,7 @@ def replay(
         say(line)
 
 
-def _require_same(found: Again | FindingAgain, certificate: str) -> None:
+def _require_same(found: Again | FindingAgain | CampaignAgain, certificate: str) -> None:
     """Refuse where something differs, or nothing could be compared."""
     from lockstep.errors import LockstepError
 
@@ -166,9 +176,12 @@ def _require_same(found: Again | FindingAgain, certificate: str) -> None:
         raise LockstepError(code, f"{certificate}:{place}", found.expected, found.got)
 
 
-def _place(found: Again | FindingAgain) -> str:
+def _place(found: Again | FindingAgain | CampaignAgain) -> str:
+    from lockstep.fuzz.again import CampaignAgain
     from lockstep.replay.again import Again
 
+    if isinstance(found, CampaignAgain):
+        return f" {found.population}, seed {found.seed}, {found.part}"
     if isinstance(found, Again):
         return f" step {found.step}, {found.part}"
     if found.outcome == "differs":
@@ -176,10 +189,13 @@ def _place(found: Again | FindingAgain) -> str:
     return f"/removals/{found.removal}" if found.removal >= 0 else "/unmutated"
 
 
-def _told(found: Again | FindingAgain, predicate: dict[str, Any]) -> list[str]:
+def _told(found: Again | FindingAgain | CampaignAgain, predicate: dict[str, Any]) -> list[str]:
     """Give the lines that say what agrees."""
+    from lockstep.fuzz.again import CampaignAgain
     from lockstep.replay.again import Again
 
+    if isinstance(found, CampaignAgain):
+        return [f"ran {found.records} cases again: nothing differs"]
     if isinstance(found, Again):
         told = f"executed {found.steps} steps again: nothing differs"
         return [told, f"trajectory {predicate['trajectory']['sha256']}"]

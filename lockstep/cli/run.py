@@ -37,9 +37,7 @@ def run(
     schedule: Path | None = options.SCHEDULE,
     policy: str | None = options.POLICY,
     seed: int | None = options.SEED,
-    block_size: int | None = typer.Option(
-        None, min=1, max=4096, help="Token slots of a block, with a policy (default: 16)."
-    ),
+    block_size: int | None = options.BLOCK_SIZE,
     blocks: int | None = typer.Option(
         None, min=1, max=1 << 20, help="Blocks of the pool, with a policy (default: all fit)."
     ),
@@ -69,11 +67,18 @@ def run(
     )
     from lockstep.schedule.workload import read_workload
 
-    if out is not None and out.exists() and not out.is_dir():
-        raise typer.BadParameter(f"{out} is no folder", param_hint="--out")
+    if out is not None:
+        options.require_folder(out, "--out")
     requests = read_workload(workload)
     if schedule is not None:
-        _refuse({"policy": policy, "seed": seed, "block-size": block_size, "blocks": blocks})
+        options.refuse_beside_schedule(
+            {
+                "--policy": policy,
+                "--seed": seed,
+                "--block-size": block_size,
+                "--blocks": blocks,
+            }
+        )
         given = read_schedule(schedule)
         require_requests(given, requests, str(schedule))
         if not unfinished:
@@ -96,12 +101,6 @@ def run(
     if out is not None:
         write_run(out, requests, made, execution)
     _tell(execution, made, _tokenizer(model, execution), out)
-
-
-def _refuse(options: dict[str, object]) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise typer.BadParameter("a schedule has it already", param_hint=f"--{name}")
 
 
 def _pool(workload: Workload, block_size: int, blocks: int | None) -> Pool:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lockstep import limits
+
 if TYPE_CHECKING:
     from lockstep.engine.sampling import Sampling
     from lockstep.schedule.policy import Policy
@@ -31,11 +33,19 @@ def register(app: typer.Typer) -> None:
 def make_workload(
     output: Path = OUTPUT,
     kind: str = typer.Option("edges", help="edges, prefixes or splits."),
-    requests: int = typer.Option(8, help="How many."),
-    vocab_size: int = typer.Option(256, help="Token ids lie below it."),
-    block_size: int = typer.Option(16, help="Prompts end around the edges of such blocks."),
-    max_new: int = typer.Option(12, help="The most tokens that a request may emit."),
-    arrivals: int = typer.Option(4, help="Requests arrive in the steps before this one."),
+    requests: int = typer.Option(8, min=1, max=limits.WORKLOAD_REQUESTS, help="How many."),
+    vocab_size: int = typer.Option(
+        256, min=2, max=limits.MODEL_DIMENSION, help="Token ids lie below it."
+    ),
+    block_size: int = typer.Option(
+        16, min=1, max=limits.BLOCK_SLOTS, help="Prompts end around the edges of such blocks."
+    ),
+    max_new: int = typer.Option(
+        12, min=1, max=limits.PROMPT_TOKENS, help="The most tokens that a request may emit."
+    ),
+    arrivals: int = typer.Option(
+        4, min=1, max=limits.SCHEDULE_STEPS, help="Requests arrive in the steps before this one."
+    ),
     greedy: bool = typer.Option(False, "--greedy", help="No request draws its tokens."),
     seed: int = SEED,
 ) -> None:
@@ -43,13 +53,14 @@ def make_workload(
 
     Example: lockstep workload make --kind prefixes --seed 3 -o workload.json
     """
-    from typing import cast
-
     from lockstep.schedule import workloads
     from lockstep.schedule.workload import write_workload
 
+    if kind not in workloads.KINDS:
+        expected = f"one of {', '.join(workloads.KINDS)}"
+        raise typer.BadParameter(f"{expected}, not {kind}", param_hint="--kind")
     shape = workloads.Shape(
-        cast(workloads.Kind, kind),
+        kind,
         requests,
         vocab_size,
         block_size,
@@ -66,7 +77,9 @@ def text_workload(
     texts: list[str] = typer.Argument(metavar="TEXT...", help="A prompt each."),
     model: Path = typer.Option(..., "--model", help="A model's folder, with its tokenizer.json."),
     output: Path = OUTPUT,
-    max_new: int = typer.Option(16, help="Tokens that each may emit."),
+    max_new: int = typer.Option(
+        16, min=1, max=limits.PROMPT_TOKENS, help="Tokens that each may emit."
+    ),
     temperature: str = typer.Option("0", help="A decimal; 0 takes the largest logit."),
     seed: int = SEED,
 ) -> None:
@@ -77,11 +90,15 @@ def text_workload(
     from lockstep.engine.checkpoint import read_config
     from lockstep.engine.sampling import Sampling
     from lockstep.engine.tokenizer import Tokenizer
+    from lockstep.errors import LockstepError
     from lockstep.schedule.workload import Request, Workload, require_model, write_workload
 
     config, _ = read_config(model)
     tokenizer = Tokenizer(model, config.vocab_size)
-    sampling = Sampling(temperature=temperature, seed=seed)
+    try:
+        sampling = Sampling(temperature=temperature, seed=seed)
+    except LockstepError as fault:
+        raise LockstepError("USAGE", "--temperature", fault.expected, fault.got) from None
     workload = Workload(
         tuple(
             Request(f"r{number}", tokenizer.encode(text), max_new, sampling=sampling)

@@ -82,9 +82,10 @@ def records_of(
 ) -> tuple[Record, ...]:
     """Compare rows of logits [positions, vocabulary] with the reference's."""
     a, b = logits.astype(np.float64), reference.astype(np.float64)
-    error, scale = np.abs(a - b).max(axis=-1), np.abs(b).max(axis=-1)
     ordered = np.sort(b, axis=-1)
-    margin = ordered[:, -1] - ordered[:, -2]
+    with np.errstate(invalid="ignore"):
+        error, scale = np.abs(a - b).max(axis=-1), np.abs(b).max(axis=-1)
+        margin = ordered[:, -1] - ordered[:, -2]
     divergence = kl(a, b)
     return tuple(
         Record(
@@ -106,11 +107,12 @@ def kl(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     With d = a - b less its mean under p = softmax(b), the divergence is log E exp(d), and the sum
     of the differences exp(d) - 1 - d has no terms that cancel.
     """
-    p = np.exp(b - b.max(axis=-1, keepdims=True))
-    p /= p.sum(axis=-1, keepdims=True)
-    d = a - b
-    d = d - (p * d).sum(axis=-1, keepdims=True)
-    with np.errstate(over="ignore"):
+    # What is not finite gives no number, which is told as the largest divergence.
+    with np.errstate(over="ignore", invalid="ignore"):
+        p = np.exp(b - b.max(axis=-1, keepdims=True))
+        p /= p.sum(axis=-1, keepdims=True)
+        d = a - b
+        d = d - (p * d).sum(axis=-1, keepdims=True)
         result: NDArray[np.float64] = np.log1p((p * (np.expm1(d) - d)).sum(axis=-1))
     return result
 

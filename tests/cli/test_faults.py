@@ -170,3 +170,37 @@ def test_what_memory_cannot_hold_after_all_is_told(
 
     monkeypatch.setattr(cli, "application", application)
     assert "MEMORY_SHORT" in lockstep("run")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("workload make -o x.json --kind nope", "--kind"),
+        ("workload make -o x.json --block-size 4097", "--block-size"),
+        ("workload make -o x.json --requests 4097", "--requests"),
+        ("workload make -o x.json --vocab-size 1", "--vocab-size"),
+        ("workload make -o x.json --max-new 262145", "--max-new"),
+        ("workload make -o x.json --arrivals 1000001", "--arrivals"),
+        ("workload text --model tiny -o x.json --max-new 0 hi", "--max-new"),
+        ("workload text --model tiny -o x.json --temperature 1e9 hi", "USAGE at --temperature"),
+        ("run --model tiny --workload w.json --out w.json/x", "--out"),
+        ("run --model tiny --workload w.json --out w.json", "--out"),
+        ("relations --out w.json", "--out"),
+        ("record --workload w.json --schedule w.json --block-size 8 -o x.json", "--block-size"),
+        ("record --workload w.json --schedule w.json --seed 1 -o x.json", "--seed"),
+    ],
+)
+def test_options_out_of_range_or_place(
+    lockstep: Run, workload: str, tmp_path: Path, line: str, said: str
+) -> None:
+    assert said in lockstep(*line.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tiny", "w.json"]
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(
+    lockstep: Run, workload: str, tmp_path: Path
+) -> None:
+    for place, reason in (("none/x.json", "No such file"), ("tiny", "Is a directory")):
+        said = lockstep("workload", "make", "-o", place)
+        assert said.startswith(f"lockstep: {place}: {reason}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tiny", "w.json"]
