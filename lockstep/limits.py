@@ -104,7 +104,7 @@ MUTATION_CELL_SECONDS = 300
 """The longest that an observer may take by the clock, on a machine that may be busy."""
 
 MUTATION_TRIAL_SECONDS = 1800
-"""The longest that a trial's process may take, where it cannot be interrupted from inside."""
+"""The longest that a trial may take, where its process cannot be interrupted from inside."""
 
 SERVED_BODY_BYTES = 1 << 24
 """The body of a request to the server: a prompt of the most tokens takes some MB as JSON."""

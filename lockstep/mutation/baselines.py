@@ -19,20 +19,26 @@ SECONDS = 300
 """The longest that the process may take; it takes two."""
 
 
-def make(folder: Path, golden: Path, trajectory: Path) -> None:
+def make(folder: Path, golden: Path | None, trajectory: Path | None) -> None:
     """Have the baselines made by a process of its own.
 
     Args:
         folder: of the model.
-        golden: where the golden digests go.
-        trajectory: where the trajectory goes.
+        golden: where the golden digests go, None for none.
+        trajectory: where the trajectory goes, None for none.
 
     Raises:
         LockstepError: MUTATION_INSTALLED; MUTATION_BASELINE, the process failed.
     """
     load.require_unmutated("a baseline")
     done = subprocess.run(
-        [sys.executable, "-m", __name__, str(folder), str(golden), str(trajectory)],
+        [
+            sys.executable,
+            "-m",
+            __name__,
+            str(folder),
+            *(str(path or "") for path in (golden, trajectory)),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -52,8 +58,10 @@ def main(arguments: Sequence[str]) -> int:
     load.require_unmutated("a baseline")
     folder, file, trajectory = arguments
     opened = open_model(Path(folder))
-    write_baseline(Path(file), [golden(opened)])
-    write_trajectory(Path(trajectory), opened.model)
+    if file:
+        write_baseline(Path(file), [golden(opened)])
+    if trajectory:
+        write_trajectory(Path(trajectory), opened.model)
     return 0
 
 

@@ -26,6 +26,9 @@ from lockstep.mutation.declaration import FILE, observers
 from lockstep.mutation.operators import operators
 from lockstep.mutation.trial import baselines as baseline_files
 
+MODEL = "model"
+"""The model's folder within the campaign's."""
+
 RESULTS = "trials.jsonl"
 """The file of records, one a line, within the campaign's folder."""
 
@@ -84,26 +87,28 @@ def run_campaign(
     ids = [load.CONTROL.id, *(load.find(name).id for name in wanted or operators())]
     names = _observers(chosen)
     folder.mkdir(parents=True, exist_ok=True)
-    model = _prepare(folder)
     sources = sources_sha256()
     results, lock = folder / RESULTS, threading.Lock()
-    found = {
-        record["operator"]: record
-        for record in read_records(results)
-        if _fits(record, sources, names) and record["operator"] in ids
-    }
+    found, others = {}, []
+    for record in read_records(results):
+        if record["operator"] not in ids or _observed(record) != names:
+            others.append(record)
+        elif _fits(record, sources):
+            found[record["operator"]] = record
     for done, record in enumerate(found.values(), 1):
         tell(done, record)
+
+    missing = [name for name in ids if name not in found]
+    model = _prepare(folder, names) if missing else folder / MODEL
 
     def make(name: str) -> dict[str, Any]:
         record = {**_trial(name, model, names), "sources_sha256": sources}
         with lock:
             found[name] = record
-            _write(results, [found[one] for one in ids if one in found])
+            _write(results, [*(found[one] for one in ids if one in found), *others])
             tell(len(found), record)
         return record
 
-    missing = [name for name in ids if name not in found]
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         running = [pool.submit(make, name) for name in missing]
         try:
@@ -130,31 +135,31 @@ def _observers(chosen: Sequence[str]) -> list[str]:
     return [name for name in names if name in chosen] if chosen else names
 
 
-def _prepare(folder: Path) -> Path:
+def _prepare(folder: Path, names: Sequence[str]) -> Path:
     """Make the model and the baselines, anew for each campaign, and give the model's folder."""
     from lockstep.engine.tiny import make_tiny
 
-    model = folder / "model"
+    model = folder / MODEL
     if not model.exists():
         make_tiny(model)
     golden, trajectory = baseline_files(model)
-    baselines.make(model, golden, trajectory)
+    baselines.make(
+        model,
+        golden if "GOLDEN" in names else None,
+        trajectory if "TRAJECTORY" in names else None,
+    )
     return model
 
 
-def _fits(record: dict[str, Any], sources: str, names: Sequence[str]) -> bool:
-    """Whether a record is of these sources, this operator's edits, and these observers."""
-    edits = load.find(record["operator"]).sha256 if record["operator"] in _known() else None
-    cells = [cell["observer"] for cell in record["cells"]]
-    return (
-        record["sources_sha256"] == sources
-        and record["edits_sha256"] == edits
-        and cells == list(names)
-    )
+def _fits(record: dict[str, Any], sources: str) -> bool:
+    """Whether a record is of these sources, and of the operator's edits."""
+    edits = load.find(record["operator"]).sha256
+    return bool(record["sources_sha256"] == sources and record["edits_sha256"] == edits)
 
 
-def _known() -> set[str]:
-    return {load.CONTROL.id, *operators()}
+def _observed(record: dict[str, Any]) -> list[str]:
+    """Give the observers of a record."""
+    return [cell["observer"] for cell in record["cells"]]
 
 
 def _trial(name: str, model: Path, names: Sequence[str]) -> dict[str, Any]:

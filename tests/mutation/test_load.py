@@ -99,3 +99,43 @@ def test_every_operator_fits_the_sources(operator: Operator):
     for module, edits in load.all_edits(operator).items():
         path, text = load.source_of(module)
         compile(load.apply(text, edits, operator.id), str(path), "exec")
+
+
+def test_no_certificate_is_signed_in_a_mutated_process():
+    sign = (
+        "from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey\n"
+        "from lockstep.certificate.envelope import sign_statement\n"
+        "print(len(sign_statement({'predicate': {}}, [Ed25519PrivateKey.generate()])) > 0)\n"
+    )
+    install = "from lockstep.mutation import load\nload.install('refcount_leak')\n"
+    assert python(sign).stdout == "True\n"
+    for done in (python(install + sign), python(sign, LOCKSTEP_MUTATION="refcount_leak")):
+        assert done.stdout == ""
+        assert "MUTATION_INSTALLED" in done.stderr
+
+
+def test_a_child_of_a_mutated_process_is_mutated_and_adds_its_counts(tmp_path):
+    counts = tmp_path / "counts"
+    done = python(
+        "import subprocess\n"
+        "from lockstep.mutation import load\n"
+        "load.install('never_fitting_accepted')\n"
+        "command = load.module_command('tests_of_a_child')\n"
+        "print(subprocess.run(command, capture_output=True, text=True).stdout, end='')\n",
+        PYTHONPATH=str(_child(tmp_path)),
+        LOCKSTEP_MUTATION_COUNTS=str(counts),
+    )
+    assert done.stdout == "never_fitting_accepted\n", done.stderr
+    assert sorted(counts.read_text("ascii").splitlines()) == ["0 0 0", "1 1 0"]
+
+
+def _child(folder):
+    text = (
+        "from lockstep.lifecycle import Machine, Pool\n"
+        "from lockstep.lifecycle.state import empty\n"
+        "from lockstep.mutation import load\n"
+        "Machine().submit(empty(Pool(2, 32)), 61, 4)\n"
+        "print(load.installed())\n"
+    )
+    (folder / "tests_of_a_child.py").write_text(text, "ascii")
+    return folder
