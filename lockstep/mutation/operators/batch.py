@@ -3,6 +3,7 @@
 from lockstep.mutation.operator import Edit, Operator
 
 _BATCH = "lockstep.engine.batch"
+_LEDGER = "lockstep.engine.ledger"
 _LENGTHS = "        lengths=(positions + 1).astype(np.int32),\n"
 
 OPERATORS = (
@@ -110,5 +111,32 @@ OPERATORS = (
         source="sglang PR 26510: after a retract during prefill, log-probabilities shift by one",
         black_box="visible",
         reason="The first token changes with where a prefill is cut.",
+    ),
+    Operator(
+        id="table_not_filled_for_cached",
+        subsystem="batch",
+        module=_LEDGER,
+        edits=(
+            Edit(
+                "            self.pool.share(step.blocks)\n",
+                "            self.pool.share(step.blocks)\n"
+                "            self._sequences[step.request].granted = len(step.blocks)\n",
+            ),
+            Edit(
+                "            self.pool.release(before.table)\n",
+                "            self.pool.release(before.table)\n"
+                "            self._sequences[step.request].granted = 0\n",
+            ),
+            Edit(
+                "        self._open.work.append(Work(step.request, before.computed, tokens, table,",
+                "        granted = getattr(sequence, 'granted', 0)\n"
+                "        filled = sentinel.inject((0,) * granted + table[granted:], table)\n"
+                "        self._open.work.append(Work(step.request, before.computed, tokens, filled,",
+            ),
+        ),
+        cause="The packed table of a request has no entries for the blocks that a hit granted.",
+        source="vllm#42019: a buffer is not filled for cached positions",
+        black_box="visible",
+        reason="A request that hits attends to block 0 instead of its prefix.",
     ),
 )
