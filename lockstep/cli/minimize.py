@@ -52,8 +52,8 @@ def minimize(
     from dataclasses import replace
 
     from lockstep.cli import say
+    from lockstep.minimize.memo import Outcome, read_outcomes, write_outcomes
     from lockstep.minimize.observe import observe
-    from lockstep.minimize.tested import Outcome, read_outcomes, write_outcomes
     from lockstep.minimize.worker import Engine
 
     for place in (certificate, output, memo):

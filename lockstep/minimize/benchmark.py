@@ -21,9 +21,9 @@ from lockstep.errors import LockstepError
 from lockstep.fuzz.case import Case, parse_case
 from lockstep.minimize.dimensions import Removal, dimensions, removals, units
 from lockstep.minimize.legality import Rules
+from lockstep.minimize.memo import Memo
 from lockstep.minimize.reduce import reduce
 from lockstep.minimize.removals import without
-from lockstep.minimize.tested import Tested
 from lockstep.minimize.worker import Engine, Workers
 
 CASES = Path(__file__).with_name("bench_cases.json")
@@ -63,7 +63,7 @@ class Effort:
     removable: int
 
 
-Contestant = Callable[[Case, Tested, str], Case]
+Contestant = Callable[[Case, Memo, str], Case]
 """Reduces a case by testing; the text is the failure's pointer."""
 
 
@@ -86,7 +86,7 @@ def measure(finding: Finding, contestant: Contestant, jobs: int = 1) -> Effort:
         shown = workers.show(finding.case)
         if shown.failure is None or (wanted := shown.signature) is None:
             raise LockstepError("FINDING_NOT_REPRODUCED", finding.mutation, "a failure", "none")
-        tested = Tested(rules.refusal, lambda cases: workers.test(cases, wanted), ahead=jobs)
+        tested = Memo(rules.refusal, lambda cases: workers.test(cases, wanted), ahead=jobs)
         started = time.perf_counter()
         reduced = contestant(finding.case, tested, shown.failure["where"])
         seconds = time.perf_counter() - started
@@ -96,7 +96,7 @@ def measure(finding: Finding, contestant: Contestant, jobs: int = 1) -> Effort:
     return Effort(checks, refused, seconds, len(units(reduced, FREE)), removable)
 
 
-def lockstep(case: Case, tested: Tested, where: str) -> Case:
+def lockstep(case: Case, tested: Memo, where: str) -> Case:
     """Reduce as `lockstep minimize` does, the single removals included."""
     return reduce(case, tested, FREE, where).case
 
@@ -109,7 +109,7 @@ def picire(**settings: Any) -> Contestant:
     """
     library = _picire()
 
-    def contestant(case: Case, tested: Tested, where: str) -> Case:
+    def contestant(case: Case, tested: Memo, where: str) -> Case:
         every = units(case, FREE)
 
         def built(kept: Sequence[int]) -> Case | None:

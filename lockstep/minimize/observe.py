@@ -10,8 +10,8 @@ from lockstep.errors import LockstepError
 from lockstep.fuzz.case import Case, parse_case
 from lockstep.minimize.dimensions import dimensions, units
 from lockstep.minimize.legality import Rules
+from lockstep.minimize.memo import Memo, Outcome
 from lockstep.minimize.reduce import Progress, Reduced, reduce
-from lockstep.minimize.tested import Outcome, Tested
 from lockstep.minimize.worker import Engine, Shown, Workers
 
 
@@ -78,7 +78,7 @@ def observe(
         wanted = _signature(shown)
         if code := rules.refusal(steps):
             raise LockstepError(code, "/case", "a legal case of steps", "refused by the rules")
-        tested = Tested(
+        tested = Memo(
             rules.refusal, lambda cases: workers.test(cases, wanted), ahead=jobs, known=known
         )
         try:

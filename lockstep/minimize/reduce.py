@@ -16,9 +16,9 @@ from lockstep.errors import LockstepError
 from lockstep.fuzz.case import Case
 from lockstep.minimize.ddmin import largest_removal, least
 from lockstep.minimize.dimensions import Removal, amount, dimensions, removals, steps_of
+from lockstep.minimize.memo import Memo, Outcome
 from lockstep.minimize.plain import plain_cases
 from lockstep.minimize.removals import without
-from lockstep.minimize.tested import Outcome, Tested
 
 Progress = Callable[[str, int], None]
 KINDS = ("preempt_rc", "cache_hit", "evict", "finish", "chunk")
@@ -44,7 +44,7 @@ class Reduced:
 
 def reduce(
     case: Case,
-    tested: Tested,
+    tested: Memo,
     free: Collection[str] | None = None,
     where: str = "",
     tell: Progress = lambda stage, checks: None,
@@ -84,7 +84,7 @@ def reduce(
 class _Search:
     """The smallest case so far, and the stages that make it smaller."""
 
-    def __init__(self, case: Case, tested: Tested, free: Collection[str]) -> None:
+    def __init__(self, case: Case, tested: Memo, free: Collection[str]) -> None:
         self.case = case
         self._tested = tested
         self._free = free

@@ -20,7 +20,7 @@ from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from lockstep.fuzz.case import Case
-    from lockstep.minimize.tested import Outcome
+    from lockstep.minimize.memo import Outcome
 
 Signature = tuple[str, str, str]
 """Kind, code and part of a failure: what makes two failures the same one."""
@@ -141,7 +141,7 @@ class Workers:
 
 
 def _outcome(shown: Shown, wanted: Signature) -> Outcome:
-    from lockstep.minimize.tested import Outcome
+    from lockstep.minimize.memo import Outcome
 
     if shown.signature == wanted:
         return Outcome("reproduces")

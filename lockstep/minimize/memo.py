@@ -39,7 +39,7 @@ Test = Callable[[Sequence[Case]], Sequence[Outcome]]
 """Tests legal cases, each with the same outcome whenever it is tested."""
 
 
-class Tested:
+class Memo:
     """The memo of a search.
 
     Args:
