@@ -125,8 +125,7 @@ def _check_removals(
             judged[sha256] = judge(smaller, weakened)
         code, stuck = judged[sha256]
         outcome = entry["outcome"], entry["code"]
-        if code or outcome[0] == "illegal":
-            _require(_OUTCOME, f"{at}/{i}", ("illegal", code), outcome)
+        _check_legality(code, outcome, f"{at}/{i}")
         if by_rules and not code:
             _require(_OUTCOME, f"{at}/{i}", stuck, outcome[0] == "reproduces")
         derived += bool(code) or by_rules
@@ -136,6 +135,14 @@ def _check_removals(
         if entry["outcome"] == "reproduces":
             raise Refusal("FINDING_NOT_MINIMAL", f"{at}/{i}", "another outcome", "reproduces")
     return derived
+
+
+def _check_legality(code: str, outcome: tuple[str, str], at: str) -> None:
+    """See that a case is illegal exactly where the rules refuse it, and by which code."""
+    if code:
+        _require(_OUTCOME, at, ("illegal", code), outcome)
+    elif outcome[0] == "illegal":
+        raise Refusal(_OUTCOME, at, "a legal case", outcome)
 
 
 def _check_code(entry: dict[str, Any], at: str) -> None:
@@ -156,8 +163,7 @@ def _check_unmutated(predicate: dict[str, Any]) -> None:
     if not mutated:
         return
     code, _ = judge(predicate["case"], "")
-    if code or told["outcome"] == "illegal":
-        _require(_OUTCOME, at, ("illegal", code), (told["outcome"], told["code"]))
+    _check_legality(code, (told["outcome"], told["code"]), at)
     _check_code(told, at)
     _require("BAD_VALUE", f"{_AT}/closed_by", None, predicate["closed_by"])
 
