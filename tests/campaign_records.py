@@ -1,0 +1,87 @@
+"""Made-up records of a campaign that is clean, as seeds could leave them; a test changes some."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+from lockstep.claims.campaign import predicate
+from lockstep.claims.campaign_totals import legal
+from lockstep.engine.backends import open_backend
+from lockstep.engine.digest import framed
+from lockstep.engine.environment import environment
+from lockstep.fuzz.lineage import corpora, parent
+from lockstep.fuzz.populations import PROBES, populations
+from lockstep.fuzz.record import Record
+
+PRODUCER = dict.fromkeys(("name", "version", "python", "numpy", "machine", "command"), "test")
+CHECKPOINT = "ab" * 32
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def clean(population: str, seed: int) -> Record:
+    """Give the record of a seed: the third of a population shows all, the first nearly nothing."""
+    whole = legal()
+    grams = (*whole["pairs"], *whole["triples"]) if seed == 2 else (("admit", "decode"),)
+    return Record(
+        population,
+        seed,
+        None,
+        sha256(f"case {population} {seed}"),
+        sha256(f"trajectory {population} {seed}"),
+        "clean",
+        requests=3,
+        steps=9,
+        events=20,
+        twice=True,
+        alone=True,
+        cells=whole["cells"] if seed == 2 else whole["cells"][:1],
+        n_grams=grams,
+        predicates=whole["predicates"] if seed == 2 else whole["predicates"][:1],
+    )
+
+
+def related(population: str, records: list[Record]) -> tuple[Record, ...]:
+    """Give records the parents that follow from what they show."""
+    size = 16
+    done: list[Record] = []
+    for record in records:
+        by_round = corpora((one.seed, one.shown) for one in done)
+        corpus = by_round.get(record.seed // size, ())
+        done.append(replace(record, parent=parent(population, record.seed, corpus)))
+    return tuple(done)
+
+
+def campaign() -> dict[str, tuple[Record, ...]]:
+    """Give the records of every population, as many as the specification demands."""
+    return {
+        name: related(name, [clean(name, seed) for seed in range(one.seeds)])
+        for name, one in populations().items()
+    }
+
+
+def fold(records: dict[str, tuple[Record, ...]]) -> dict[str, Any]:
+    """Fold records into a predicate of a model that is named alone."""
+    recipe = {"seed": 0, "head_dim": 16, "dtype": "float32", "tied": False}
+    return predicate(
+        records,
+        model={
+            "sha256": CHECKPOINT,
+            "stored_dtype": "float32",
+            "dtype": "float32",
+            "vocab_size": 256,
+            "recipe": recipe,
+        },
+        model_digest=framed("lockstep/model/1", bytes.fromhex(CHECKPOINT), b"float32").hex(),
+        environment=environment(open_backend("host"), "float32", {}),
+        sources_sha256="5" * 64,
+        issued_at="2026-11-29T00:00:00Z",
+        producer=PRODUCER,
+    )
+
+
+__all__ = ["PROBES", "campaign", "clean", "fold", "related"]
