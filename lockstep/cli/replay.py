@@ -67,21 +67,26 @@ def _observe(
     from lockstep.engine.opening import open_model
     from lockstep.engine.tiny import TinyModel
     from lockstep.replay.observe import observe, observe_driven
+    from lockstep.schedule.document import located
     from lockstep.schedule.schedule import read_schedule
-    from lockstep.schedule.workload import read_workload
+    from lockstep.schedule.workload import read_workload, require_model
     from lockstep.schedule.workloads import pool_for
 
-    requests = read_workload(workload)
-    folder, backend, dtype = subject
     if schedule is not None:
         options.refuse_beside_schedule(
             {"--policy": policy, "--seed": seed, "--block-size": block_size}
         )
-        given = read_schedule(schedule)
-        return observe(open_model(folder or TinyModel(), backend, dtype), requests, given)
+    requests = read_workload(workload)
+    given = None if schedule is None else read_schedule(schedule)
     chosen = choose_policy(policy or "continuous", seed)
+    folder, backend, dtype = subject
     opened = open_model(folder or TinyModel(), backend, dtype)
-    return observe_driven(opened, requests, pool_for(requests, block_size or 16), chosen)
+    config = opened.model.config
+    require_model(requests, config.vocab_size, config.max_position_embeddings, str(workload))
+    if given is None:
+        return observe_driven(opened, requests, pool_for(requests, block_size or 16), chosen)
+    with located(str(schedule)):
+        return observe(opened, requests, given)
 
 
 def summary(predicate: dict[str, Any]) -> list[str]:

@@ -121,15 +121,12 @@ def _execution(model: Model, workload: Workload, pool: Pool, source: str) -> Exe
 
 def _scheduled(execution: Execution, schedule: Schedule, source: str) -> Steps:
     """Take the steps of a schedule one by one; refusals name its file."""
-    from lockstep.errors import LockstepError
+    from lockstep.schedule.document import located
 
     for actions in schedule.steps:
-        try:
+        with located(source):
             for action in actions:
                 execution.act(action)
-        except LockstepError as fault:
-            where = f"{source}:{fault.pointer}"
-            raise LockstepError(fault.code, where, fault.expected, fault.got) from None
         execution.end_step()
         yield actions
 

@@ -2,6 +2,8 @@
 
 import json
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,18 @@ def require_schema(document: dict[str, Any], kind: str, source: str = "") -> Non
 def place(source: str, pointer: str = "") -> str:
     """Give a pointer with the name of its document before it, where it has one."""
     return f"{source}:{pointer}" if source else pointer
+
+
+@contextmanager
+def located(source: str) -> Iterator[None]:
+    """Name a document in refusals that point into it, and leave others as they are."""
+    try:
+        yield
+    except LockstepError as fault:
+        if not fault.pointer.startswith("/"):
+            raise
+        where = place(source, fault.pointer)
+        raise LockstepError(fault.code, where, fault.expected, fault.got, fault.hint) from None
 
 
 class _Strict:

@@ -167,7 +167,7 @@ def require_complete(schedule: Schedule, workload: Workload, source: str = "") -
         raise LockstepError(
             "SCHEDULE_UNFINISHED",
             place(source, "/steps"),
-            f"every request finished after step {len(schedule.steps) - 1}",
+            f"every request finished after {len(schedule.steps)} steps",
             ", ".join(left),
         )
 

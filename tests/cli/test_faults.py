@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +196,37 @@ def test_options_out_of_range_or_place(
 ) -> None:
     assert said in lockstep(*line.split())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tiny", "w.json"]
+
+
+@pytest.mark.parametrize("command", ["record", "run --model tiny"])
+@pytest.mark.parametrize(
+    ("file", "edit", "said"),
+    [
+        ("w.json", ("prompt", [256]), "TOKEN_OUT_OF_RANGE at w.json:/requests/0/prompt/0"),
+        ("w.json", ("max_new", 4096), "SEQUENCE_TOO_LONG at w.json:/requests/0"),
+        ("s.json", ("event", "resume"), "EVENT_NOT_ALLOWED at s.json:/steps/0/0"),
+        ("s.json", ("request", "stranger"), "REQUEST_UNKNOWN at s.json:/steps/0/0"),
+        ("s.json", ("steps", []), "SCHEDULE_UNFINISHED at s.json:/steps"),
+    ],
+)
+def test_what_an_engine_cannot_take_is_told_at_its_file(
+    lockstep: Run,
+    workload: str,
+    tmp_path: Path,
+    command: str,
+    file: str,
+    edit: tuple[str, object],
+    said: str,
+) -> None:
+    lockstep("schedule", "make", "w.json", "--blocks", "400", "-o", "s.json", exit=0)
+    document = json.loads((tmp_path / file).read_bytes())
+    member, value = edit
+    where = document["requests"][0] if file == "w.json" else document["steps"][0][0]
+    (document if member == "steps" else where)[member] = value
+    (tmp_path / file).write_text(json.dumps(document))
+    line = f"{command} --workload w.json --schedule s.json"
+    assert said in lockstep(*line.split(), exit=3)
+    assert not (tmp_path / "replay.cert.json").exists()
 
 
 def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(
