@@ -1,0 +1,130 @@
+"""Findings under operators, reduced on the engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lockstep.certificate.statement import finding_subjects, statement
+from lockstep.claims.finding import predicate
+from lockstep.errors import LockstepError
+from lockstep.fuzz.case import Case
+from lockstep.fuzz.lineage import Lineage, case_of
+from lockstep.lifecycle import Pool
+from lockstep.minimize import benchmark, wedge
+from lockstep.minimize.memo import Outcome
+from lockstep.minimize.observe import FindingSeen, observe, origin_units, unmutated
+from lockstep.minimize.reduce import Reduced
+from lockstep.minimize.worker import Engine, Workers
+from tests.minimize.conftest import PRODUCER, swarm_case
+from tests.statements import judge
+
+HELD = {"pool_blocks": "so", "block_size": "so"}
+FINDING = next(
+    one for one in benchmark.findings() if one.mutation == "draw_counter_kept_over_preemption"
+)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> FindingSeen:
+    """A drawn token that depends on a preemption."""
+    return observe(FINDING.case, Engine(FINDING.mutation), source="here", held=HELD)
+
+
+def test_the_oversized_request_is_what_is_left(wedge_seen: FindingSeen) -> None:
+    (request,) = wedge_seen.reduced.case.workload.requests
+    assert (len(request.prompt), request.max_new, request.arrival) == (61, 4, 0)
+    assert wedge_seen.reduced.case.pool == Pool(2, 32)
+    assert wedge_seen.reduced.case.by == ()
+    assert wedge_seen.unmutated == Outcome("illegal", "REQUEST_NEVER_FITS")
+    assert wedge_seen.shown.signature == ("stuck", "POLICY_STUCK", "machine")
+    assert len(wedge_seen.origin.workload.requests) > 1
+    assert wedge_seen.reduced.checks < 40 < len(wedge_seen.reduced.outcomes)
+    assert origin_units(wedge_seen) > 100
+
+
+def test_the_number_of_workers_changes_nothing(wedge_seen: FindingSeen) -> None:
+    assert wedge.found(jobs=2) == wedge_seen
+
+
+def test_a_finding_with_a_schedule_is_derived(drawn: FindingSeen) -> None:
+    folded = predicate(drawn, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    assert folded["failure"]["kind"] == "differs_alone"
+    assert folded["unmutated"] == {"outcome": "passes", "code": ""}
+    assert folded["counts"]["illegal"] > 0
+    assert {row["outcome"] for row in folded["removals"]} >= {"illegal", "passes"}
+    events = {action["event"] for step in folded["case"]["steps"] for action in step}
+    assert "preempt_rc" in events
+    assert judge(statement("finding", finding_subjects(folded), folded)).verdict == "MINIMAL"
+
+
+def test_a_policys_steps_are_recorded_with_those_of_the_last() -> None:
+    case = case_of(Lineage("swarm", (0,)))
+    with Workers(Engine("cursor_shifted_after_preemption")) as workers:
+        shown = workers.show(case)
+        recorded = shown.case
+        assert recorded["policy"] is None
+        assert recorded["steps"]
+        from lockstep.fuzz.case import parse_case
+
+        again = workers.show(parse_case(recorded))
+    assert again.signature == shown.signature
+    assert shown.signature is not None
+
+
+@pytest.mark.parametrize("mutation", [None, "never_fitting_accepted"])
+def test_what_is_not_wrong_is_no_finding(mutation: str | None) -> None:
+    with pytest.raises(LockstepError) as caught:
+        observe(swarm_case(1), Engine(mutation), source="here", held={})
+    assert caught.value.code == "FINDING_NOT_REPRODUCED"
+
+
+def test_an_unknown_dimension_is_no_dimension() -> None:
+    with pytest.raises(LockstepError) as caught:
+        observe(FINDING.case, Engine(FINDING.mutation), source="here", held={"requets": "so"})
+    assert caught.value.code == "USAGE"
+
+
+def test_what_shows_without_the_mutation_is_not_its(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reproduces(self: Workers, cases: Any, wanted: Any) -> list[Outcome]:
+        return [Outcome("reproduces")]
+
+    monkeypatch.setattr(Workers, "test", reproduces)
+    with pytest.raises(LockstepError) as caught:
+        unmutated(swarm_case(1), Engine("refcount_leak"), ("stuck", "", ""))
+    assert caught.value.code == "FINDING_NOT_REPRODUCED"
+    assert unmutated(swarm_case(1), Engine(), ("stuck", "", "")) is None
+
+
+def test_what_is_left_to_remove_is_not_signed(drawn: FindingSeen) -> None:
+    removal, sha256, _ = drawn.reduced.outcomes[0]
+    spoilt = ((removal, sha256, Outcome("reproduces")), *drawn.reduced.outcomes[1:])
+    reduced = Reduced(drawn.reduced.case, spoilt, 1, 1)
+    for seen, code in (
+        (replace(drawn, reduced=reduced), "FINDING_NOT_MINIMAL"),
+        (replace(drawn, shown=replace(drawn.shown, failure=None)), "FINDING_NOT_REPRODUCED"),
+    ):
+        with pytest.raises(LockstepError) as caught:
+            predicate(seen, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+        assert caught.value.code == code
+
+
+def test_a_worker_that_ends_is_told() -> None:
+    with Workers(Engine()) as workers:
+        workers._processes[0].kill()
+        with pytest.raises(LockstepError) as caught:
+            workers.show(swarm_case(1))
+    assert caught.value.code == "WORKER_ENDED"
+
+
+def test_a_workers_refusal_is_its_words() -> None:
+    with Workers(Engine("no_such_operator")) as workers, pytest.raises(LockstepError) as caught:
+        workers.show(swarm_case(1))
+    assert caught.value.code == "MUTATION_UNKNOWN"
+    long = swarm_case(1).workload.requests[0]
+    case = Case(type(swarm_case(1).workload)((replace(long, max_new=5000),)), Pool(2000, 4), ())
+    with Workers(Engine()) as workers, pytest.raises(LockstepError) as caught:
+        workers.show(case)
+    assert caught.value.code == "SEQUENCE_TOO_LONG"
