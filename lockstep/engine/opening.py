@@ -8,11 +8,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lockstep.engine.backends import open_backend
-from lockstep.engine.checkpoint import COMPUTE_DTYPES, Checkpoint, read_checkpoint
+from lockstep.engine.checkpoint import COMPUTE_DTYPES, Checkpoint, read_checkpoint, read_config
 from lockstep.engine.environment import environment
+from lockstep.engine.memory import require_free
 from lockstep.engine.model import Model
 from lockstep.engine.tiny import TinyModel, make_tiny
+from lockstep.engine.weights import parameters
 from lockstep.errors import LockstepError
 
 
@@ -51,7 +55,8 @@ def open_model(source: Path | TinyModel, backend: str = "host", dtype: str | Non
     """Read a folder, or make the tiny model of a recipe, and put it on a backend.
 
     Raises:
-        LockstepError: as `open_backend` and `read_checkpoint`.
+        LockstepError: as `open_backend` and `read_checkpoint`; MEMORY_SHORT, the weights do not
+            fit into memory.
     """
     opened = open_backend(backend, dtype)
     # The reference in float64 widens float32, which holds every stored dtype exactly.
@@ -60,6 +65,9 @@ def open_model(source: Path | TinyModel, backend: str = "host", dtype: str | Non
         with tempfile.TemporaryDirectory() as scratch:
             checkpoint = read_checkpoint(make_tiny(Path(scratch, "tiny"), source), weights)
         return Opened(Model(checkpoint, opened), checkpoint, source, dtype)
+    config, _ = read_config(source)
+    needed = parameters(config) * np.dtype(opened.dtype).itemsize
+    require_free(needed, opened.free_bytes(), str(source), f"weights in {opened.dtype}")
     checkpoint = read_checkpoint(source, weights)
     return Opened(Model(checkpoint, opened), checkpoint, None, dtype)
 

@@ -22,7 +22,13 @@ from lockstep.schedule.policy import Policy
 from lockstep.schedule.schedule import Schedule
 from lockstep.schedule.workload import Request, Workload
 
-LACKS = ("LIBRARY_MISSING", "SEQUENCE_TOO_LONG", "TOKEN_OUT_OF_RANGE")
+LACKS = (
+    "LIBRARY_MISSING",
+    "DEVICE_MISSING",
+    "MEMORY_SHORT",
+    "SEQUENCE_TOO_LONG",
+    "TOKEN_OUT_OF_RANGE",
+)
 """Refusals that say that this run cannot be made with this model or on this machine."""
 
 SHOWN = 96

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lockstep import spec
-from lockstep.engine.backends import open_backend
 from lockstep.engine.backends.machine import sources_digest
-from lockstep.engine.checkpoint import COMPUTE_DTYPES, read_checkpoint
 from lockstep.engine.environment import binding_sha256
 from lockstep.engine.model import Model
+from lockstep.engine.opening import open_model
 from lockstep.relations import catalogue
 from lockstep.relations.observation import Observation, Subject
 from lockstep.relations.registry import RELATIONS
@@ -120,7 +119,7 @@ def run_plans(
         An observation for each run, in the order given.
 
     Raises:
-        LockstepError: as `open_backend` and `read_checkpoint`; as `read_observations`.
+        LockstepError: as `open_model`; as `read_observations`.
     """
     subjects = {plan[3:]: opened(*plan[3:])[1] for plan in wanted}
     held = read_observations(results, warn) if results else []
@@ -157,11 +156,9 @@ def opened(backend: str, dtype: str | None, folder: Path) -> tuple[Model, Subjec
     """Open a backend, read the model for it, and digest both; once in each process.
 
     Raises:
-        LockstepError: as `open_backend` and `read_checkpoint`.
+        LockstepError: as `open_model`.
     """
-    chosen = open_backend(backend, dtype)
-    stored = chosen.dtype if chosen.dtype in COMPUTE_DTYPES else "float32"
-    model = Model(read_checkpoint(folder, stored), chosen)
+    model = open_model(folder, backend, dtype).model
     return model, subject_of(model)
 
 

@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from lockstep.engine import memory
+from lockstep.engine.backends.host import HostBackend
 from lockstep.engine.memory import free_bytes, require_free
 from lockstep.engine.model import Model
+from lockstep.engine.opening import open_model
+from lockstep.engine.tiny import make_tiny
 from lockstep.errors import LockstepError
+from lockstep.relations.registry import RELATIONS
+from lockstep.relations.relation import observe
+from lockstep.relations.run import subject_of
+from tests.refusals import refused
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -93,3 +100,23 @@ def test_a_model_makes_no_cache_beyond_memory(
     # 2 layers, keys and values, 2 heads of 16 in float32.
     assert caught.value.got == f"{2 * 2 * 2 * 16 * 4 << 32:,} bytes"
     assert made == []
+
+
+def test_weights_beyond_memory_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_tiny(tmp_path / "tiny")
+    assert open_model(folder).model.config.vocab_size == 256
+    monkeypatch.setattr(HostBackend, "free_bytes", lambda self: 100_000)
+    error = refused("MEMORY_SHORT", lambda: open_model(folder))
+    assert error.pointer == str(folder)
+    assert "weights in float32" in str(error)
+
+
+def test_a_relation_is_not_run_where_memory_is_short(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HostBackend, "free_bytes", lambda self: 1000)
+    observed = observe(RELATIONS["MR2"], model, tmp_path, subject_of(model), 8, 0)
+    assert observed.outcome == "not_run"
+    assert "MEMORY_SHORT" in observed.reason
