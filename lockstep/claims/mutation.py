@@ -55,27 +55,12 @@ def predicate(
     data = spec.load(FILE)
     held = {trial["operator"]: trial for trial in trials}
     names = [observer.name for observer in observers()]
-    control = _cells(held, CONTROL, names)
-    fit = {cell["observer"] for cell in control if cell["seen"] == "agrees"}
-    rows = []
-    for declared in data["operators"]:
-        cells = _cells(held, declared["id"], names)
-        got = held[declared["id"]]["edits_sha256"]
-        if got != declared["edits_sha256"]:
-            where = f"/operators: {declared['id']}"
+    ordered = [_complete(held, name, names) for name in (CONTROL, *proofs())]
+    for declared, trial in zip(data["operators"], ordered[1:], strict=True):
+        if trial["edits_sha256"] != declared["edits_sha256"]:
+            where, got = f"/operators: {declared['id']}", trial["edits_sha256"]
             raise LockstepError("MUTATION_INCOMPLETE", where, declared["edits_sha256"], got)
-        judged = [{**cell, "outcome": outcome(cell, fit)} for cell in cells]
-        said, killers = verdict_of(judged, proofs()[declared["id"]] is not None)
-        rows.append(
-            {
-                "operator": declared["id"],
-                "edits_sha256": got,
-                "cells": judged,
-                "verdict": said,
-                "killed_by": killers,
-            }
-        )
-    matrix = Matrix(control, rows, fit)
+    matrix = judged(ordered)
     return {
         "issued_at": issued_at,
         "critical": [],
@@ -86,23 +71,47 @@ def predicate(
         "sources_sha256": sources_sha256,
         "mutation_sha256": hashlib.sha256(spec.read(FILE)).hexdigest(),
         "block_size": data["block_size"],
-        "control": control,
-        "rows": rows,
+        "control": matrix.control,
+        "rows": matrix.rows,
         "observers": of_observers(matrix),
         "counts": counts(matrix),
         "verdict": verdict(matrix),
     }
 
 
-def _cells(
+def judged(trials: Sequence[Mapping[str, Any]]) -> Matrix:
+    """Give outcomes and verdicts of trials, of all operators or of some, under some observers.
+
+    Args:
+        trials: the control's record, then those of operators.
+    """
+    control, *others = trials
+    fit = {cell["observer"] for cell in control["cells"] if cell["seen"] == "agrees"}
+    rows = []
+    for trial in others:
+        cells = [{**cell, "outcome": outcome(cell, fit)} for cell in trial["cells"]]
+        said, killers = verdict_of(cells, proofs()[trial["operator"]] is not None)
+        rows.append(
+            {
+                "operator": trial["operator"],
+                "edits_sha256": trial["edits_sha256"],
+                "cells": cells,
+                "verdict": said,
+                "killed_by": killers,
+            }
+        )
+    return Matrix([dict(cell) for cell in control["cells"]], rows, fit)
+
+
+def _complete(
     held: Mapping[str, Mapping[str, Any]], name: str, names: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Give a trial's cells in the order of the matrix."""
+) -> dict[str, Any]:
+    """Give a trial with its cells in the order of the matrix."""
+    where = f"/operators: {name}"
     if name not in held:
-        raise LockstepError("MUTATION_INCOMPLETE", f"/operators: {name}", "its trial", "none")
-    cells = {cell["observer"]: dict(cell) for cell in held[name]["cells"]}
-    missing = [observer for observer in names if observer not in cells]
-    if missing:
-        where = f"/operators: {name}"
-        raise LockstepError("MUTATION_INCOMPLETE", where, f"a cell of {missing[0]}", "none")
-    return [cells[observer] for observer in names]
+        raise LockstepError("MUTATION_INCOMPLETE", where, "its trial", "none")
+    cells = {cell["observer"]: cell for cell in held[name]["cells"]}
+    for observer in names:
+        if observer not in cells:
+            raise LockstepError("MUTATION_INCOMPLETE", where, f"a cell of {observer}", "none")
+    return {**held[name], "cells": [cells[observer] for observer in names]}

@@ -91,9 +91,20 @@ def verdict(matrix: Matrix) -> str:
         if cell["observer"] in apart
     )
     said = {row["verdict"] for row in matrix.rows}
-    if not clean or not teeth or said & {"unproven", "not_exercised"}:
+    if not clean or not teeth or contradicted(matrix) or said & {"unproven", "not_exercised"}:
         return "UNPROVEN"
     return "SURVIVORS" if "survived" in said else "EXPLAINED"
+
+
+def contradicted(matrix: Matrix) -> list[str]:
+    """Give the operators that are declared invisible and that a comparison of schedules killed."""
+    told = {one.name for one in observers() if one.schedules}
+    unseen = {one["id"] for one in spec.load(FILE)["operators"] if one["black_box"] == "invisible"}
+    return [
+        row["operator"]
+        for row in matrix.rows
+        if row["operator"] in unseen and not told.isdisjoint(row["killed_by"])
+    ]
 
 
 def counts(matrix: Matrix) -> dict[str, int]:
@@ -124,6 +135,7 @@ def counts(matrix: Matrix) -> dict[str, int]:
         "visible_killed": seen["visible"].count("killed"),
         "invisible": len(seen["invisible"]),
         "invisible_killed": seen["invisible"].count("killed"),
+        "contradicted": len(contradicted(matrix)),
         "relations_killed": sum(
             any(sorts[name] == "relation" for name in row["killed_by"]) for row in rows
         ),

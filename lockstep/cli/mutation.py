@@ -64,34 +64,31 @@ def _tell(trials: Sequence[dict[str, Any]]) -> bool:
     """Print each operator's verdict and what killed it, and give whether all is explained."""
     from collections import Counter
 
-    from lockstep.claims.mutation_totals import baselines, outcome, verdict_of
+    from lockstep.claims.mutation import judged
+    from lockstep.claims.mutation_totals import baselines, contradicted
     from lockstep.cli import say
     from lockstep.cli.tables import Table, show_table
-    from lockstep.mutation.declaration import proofs
 
-    control, *others = trials
-    fit = {cell["observer"] for cell in control["cells"] if cell["seen"] == "agrees"}
-    apart = baselines()
-    unfit = [
-        cell["observer"]
-        for cell in control["cells"]
-        if cell["seen"] == "differs" and cell["observer"] not in apart
-    ]
-    rows, good = [], not unfit
-    for trial in others:
-        cells = [{**cell, "outcome": outcome(cell, fit)} for cell in trial["cells"]]
-        said, killers = verdict_of(cells, proofs().get(trial["operator"]) is not None)
-        good = good and said in ("killed", "equivalent")
-        first = min((c["steps"] for c in cells if c["observer"] in killers), default="-")
-        seconds = sum(cell["milliseconds"] for cell in cells) / 1000
-        rows.append((said, trial["operator"], str(first), f"{seconds:.0f}", ", ".join(killers)))
+    matrix = judged(trials)
+    rows = []
+    for row, trial in zip(matrix.rows, trials[1:], strict=True):
+        steps = (cell["steps"] for cell in row["cells"] if cell["observer"] in row["killed_by"])
+        seconds = sum(cell["milliseconds"] for cell in trial["cells"]) / 1000
+        first, killers = str(min(steps, default="-")), ", ".join(row["killed_by"])
+        rows.append((row["verdict"], row["operator"], first, f"{seconds:.0f}", killers))
     columns = ("verdict", "operator", "steps", "s", "killed by")
     show_table(Table("operators", columns, tuple(rows)))
+    apart = baselines()
+    unfit = [cell["observer"] for cell in matrix.control if cell["seen"] == "differs"]
+    unfit = [name for name in unfit if name not in apart]
     for name in unfit:
         say(f"{name} differs on the engine as it is")
+    proxies = contradicted(matrix)
+    for name in proxies:
+        say(f"{name} is declared the same under every schedule, and is not")
     counted = Counter(row[0] for row in rows)
     say(f"{len(rows)} operators: {', '.join(f'{n} {word}' for word, n in counted.items())}")
-    return good
+    return not unfit and not proxies and set(counted) <= {"killed", "equivalent"}
 
 
 def _sign(path: Path, trials: Sequence[dict[str, Any]], signer: Any, issued_at: str) -> bool:

@@ -27,16 +27,20 @@ class Declared(NamedTuple):
     Attributes:
         name: its name.
         sort: `relation`, `reference`, `golden`, or `baseline`, which is none.
+        schedules: whether it compares one request under several schedules.
     """
 
     name: str
     sort: str
+    schedules: bool
 
 
 @cache
 def observers() -> tuple[Declared, ...]:
     """Give the observers in the order of the matrix [MUT-6]."""
-    return tuple(Declared(one["name"], one["sort"]) for one in spec.load(FILE)["observers"])
+    return tuple(
+        Declared(one["name"], one["sort"], one["schedules"]) for one in spec.load(FILE)["observers"]
+    )
 
 
 @cache

@@ -58,7 +58,7 @@ def trial(name: str, folder: Path, observers: Sequence[str]) -> dict[str, Any]:
     cells = []
     for observer in observers:
         children.unlink(missing_ok=True)
-        before, begun = sentinel.counts(), time.perf_counter()
+        before, begun = sentinel.begin(), time.perf_counter()
         seen = looks(observer)
         seconds = time.perf_counter() - begun
         counted = sentinel.counts().since(before).plus(sentinel.read_counts(children))

@@ -22,7 +22,9 @@ def run(context: Context) -> None:
     size = context.block_size
     parent = request(context, 0, 3 * size + 2, max_new=size + 2)
     long = request(context, 1, OVER_A_SPLIT + size)
-    first = (parent, long)
+    # Computed beside it, in one step, so that only one of them can offer what both have.
+    twin = request(context, 13, 2 * size + 1, prefix=parent.prompt[: 2 * size])
+    first = (parent, long, twin)
     second = _second_wave(context, parent, long)
     workload = Workload((*first, *second))
     # Once in one batch, once one after the other, so that hits are of blocks just released.
@@ -55,7 +57,7 @@ def _second_wave(context: Context, parent: Request, long: Request) -> tuple[Requ
     output = context.reference(parent).tokens
     further = request(context, 10, len(prompt) + len(output) + 3, prefix=prompt + output)
     # The first wave takes a step a token at most, one request after the other.
-    later = parent.max_new + long.max_new + MARGIN
+    later = parent.max_new + long.max_new + 4 + MARGIN
     return tuple(replace(one, arrival=later) for one in (*made, replace(further, id="further")))
 
 

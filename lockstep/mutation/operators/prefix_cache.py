@@ -161,20 +161,42 @@ OPERATORS = (
         edits=(
             Edit(
                 "                self.index.withdraw(block)\n",
-                "                sentinel.ran()\n",
+                "                sentinel.ran()\n"
+                "                self.__dict__.setdefault('stale', set()).add(\n"
+                "                    (block, self.index.__dict__['_hashes'].get(block))\n"
+                "                )\n",
             ),
+            Edit(
+                "        if digest in self._blocks or block in self._hashes:\n",
+                "        if False:\n",
+                _INDEX,
+            ),
+            Edit(
+                '    yield _each(step.blocks, offered, "cached")\n',
+                "",
+                _GUARDS,
+            ),
+            *UNCHECKED,
         ),
         live=(
+            Edit(
+                "            self.index.offer(block, digest)\n",
+                "            self.index.offer(block, digest)\n"
+                "            self.__dict__.get('stale', set()).discard((block, digest))\n",
+            ),
             Edit(
                 "        return self.index.longest_run("
                 "sequence.chain.of(sequence.tokens, p) for p in places)\n",
                 "        run = self.index.longest_run("
                 "sequence.chain.of(sequence.tokens, p) for p in places)\n"
-                "        sentinel.live(any(not self.pool.cached[block] for block in run))\n"
+                "        stale = self.__dict__.get('stale', ())\n"
+                "        hashes = [sequence.chain.of(sequence.tokens, p) for p in range(len(run))]\n"
+                "        sentinel.live(any(pair in stale for pair in zip(run, hashes)))\n"
                 "        return run\n",
             ),
         ),
-        cause="An evicted block stays in the prefix index.",
+        cause="An evicted block stays in the prefix index. "
+        "The engine's own assertions are off, as in an engine that has none.",
         source="issue 5; sglang#23392",
         black_box="visible",
         reason="Who hits it takes over another request's keys and values.",

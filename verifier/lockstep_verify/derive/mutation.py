@@ -51,10 +51,11 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     for i, (row, declared) in enumerate(zip(rows, data["operators"], strict=True)):
         _check_row(row, declared, sorts, fit, f"rows/{i}")
     _check_observers(predicate["observers"], rows, sorts)
-    counts = _counts(rows, data["operators"], sorts, fit)
+    proxies = _contradicted(rows, data)
+    counts = _counts(rows, data["operators"], sorts, fit, len(proxies))
     for name, value in counts.items():
         _require(_COUNTS, f"counts/{name}", value, predicate["counts"][name])
-    verdict = _verdict(control, rows)
+    verdict = _verdict(control, rows) if not proxies else "UNPROVEN"
     _require(_OUTCOME, "verdict", verdict, predicate["verdict"])
     _check_subject(statement)
     return Derivation(verdict, counts, _lines(predicate, environment))
@@ -151,8 +152,22 @@ def _check_observers(stated: list[dict[str, Any]], rows: Rows, sorts: dict[str, 
         _require(_COUNTS, f"observers/{i}/alone", alone, entry["alone"])
 
 
+def _contradicted(rows: Rows, data: dict[str, Any]) -> list[str]:
+    """Give the operators that should be the same under every schedule, and are not (MUT-10)."""
+    schedules = {one["name"] for one in data["observers"] if one["schedules"]}
+    return [
+        row["operator"]
+        for row, declared in zip(rows, data["operators"], strict=True)
+        if declared["black_box"] == "invisible" and schedules & set(row["killed_by"])
+    ]
+
+
 def _counts(
-    rows: Rows, declared: list[dict[str, Any]], sorts: dict[str, str], fit: set[str]
+    rows: Rows,
+    declared: list[dict[str, Any]],
+    sorts: dict[str, str],
+    fit: set[str],
+    contradicted: int,
 ) -> dict[str, int]:
     """Give the counts, in their order (MUT-13)."""
     said = [row["verdict"] for row in rows]
@@ -176,6 +191,7 @@ def _counts(
         "visible_killed": pairs.count(("visible", "killed")),
         "invisible": boxes.count("invisible"),
         "invisible_killed": pairs.count(("invisible", "killed")),
+        "contradicted": contradicted,
         "relations_killed": sum(not relations.isdisjoint(row["killed_by"]) for row in rows),
         "steps_median": steps[(len(steps) - 1) // 2] if steps else 0,
         "score_permille": killed * 1000 // scored if scored else 0,
@@ -218,7 +234,7 @@ def _lines(predicate: dict[str, Any], environment: Environment) -> tuple[str, ..
         *environment.lines(),
         f"operators: {counts['killed']} killed of {counts['operators']}; {counts['equivalent']} "
         f"proved equivalent, {counts['survived']} survived, {counts['not_exercised']} not "
-        f"exercised, {counts['unproven']} unproven",
+        f"exercised, {counts['unproven']} unproven, {counts['contradicted']} contradicted",
         f"score: {counts['score_permille']} in 1000 of those that are not equivalent; "
         f"{counts['relations_killed']} by relations",
         f"observers: {counts['fit']} of {counts['observers']} agree on the engine as it is",
