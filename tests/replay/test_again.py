@@ -187,7 +187,12 @@ def test_the_verifier_says_what_it_could_not_repeat(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("vocab_size", 257), ("stop_tokens", [0, 255]), ("stored_dtype", "bfloat16")],
+    [
+        ("vocab_size", 257),
+        ("stop_tokens", [0, 255]),
+        ("max_positions", 4095),
+        ("stored_dtype", "bfloat16"),
+    ],
 )
 def test_what_is_said_of_the_model_is_compared(
     statement: dict[str, Any], name: str, value: object

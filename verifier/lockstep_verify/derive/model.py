@@ -38,10 +38,10 @@ def check_model(model: dict[str, Any], dtype: str) -> None:
         raise Refusal("BAD_VALUE", at, "an even number", recipe["head_dim"])
     _require("stored_dtype", recipe["dtype"], model["stored_dtype"])
     _require("vocab_size", VOCABULARY, model["vocab_size"])
-    # Only replay states these.
-    if "stop_tokens" in model:
-        _require("stop_tokens", STOP_TOKENS, model["stop_tokens"])
-        _require("max_positions", POSITIONS, model["max_positions"])
+    # Not every kind states these.
+    for member, made in (("stop_tokens", STOP_TOKENS), ("max_positions", POSITIONS)):
+        if member in model:
+            _require(member, made, model[member])
 
 
 def largest_logit(model: dict[str, Any]) -> int | None:
