@@ -106,4 +106,6 @@ def serve(
     bound = run.listen(host, port)
     if fault is not None or mode != "invariant":
         say(f"lockstep: mode {mode}, fault {fault or 'none'}: not batch-invariant, by intent")
+    if settings.key is None and not run.is_loopback(bound):
+        say("lockstep: whoever reaches this address may call: no --api-key-env is given")
     run.serve(settings, bound)

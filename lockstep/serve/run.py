@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
 import os
 import signal
@@ -15,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lockstep.certificate import lcj
+from lockstep.certificate.write import write_file
 from lockstep.errors import LockstepError
 from lockstep.serve.policy import Driving
 
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
 BACKLOG = 2048
 """Connections that may wait to be taken."""
+
+SERVER = "server.json"
+"""What served, beside its recorded executions: mode and fault among it [SERVE-6]."""
 
 LIBRARIES = ("starlette", "uvicorn", "prometheus_client")
 
@@ -108,6 +114,11 @@ def url_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def is_loopback(bound: socket.socket) -> bool:
+    """Whether a bound socket is reached from this machine alone."""
+    return ipaddress.ip_address(bound.getsockname()[0]).is_loopback
+
+
 def make_server(settings: Settings, ready: Callable[[], None]) -> uvicorn.Server:
     """Make a server over an engine, which starts and ends with it.
 
@@ -135,6 +146,9 @@ def make_server(settings: Settings, ready: Callable[[], None]) -> uvicorn.Server
     identity = Identity(settings.name, settings.mode, settings.fault, settings.commit)
     version = identity.version(opened, settings.pool, settings.driving, texts)
     log = logger(settings.json_log)
+    if settings.record is not None:
+        settings.record.mkdir(parents=True, exist_ok=True)
+        write_file(settings.record / SERVER, lcj.encode(version))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -7,11 +7,13 @@ import socket
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from lockstep.errors import LockstepError
 from lockstep.limits import SERVED_BODY_BYTES
 from lockstep.serve.policy import Driving
 
@@ -332,6 +334,46 @@ def _call(url: str, body: dict[str, Any]) -> socket.socket:
     head = f"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(data)}\r\n\r\n"
     opened.sendall(head.encode() + data)
     return opened
+
+
+def test_an_engine_that_has_ended_is_told(start: Any, tmp_path: Path) -> None:
+    with start(record=tmp_path / "kept") as server:
+        server.complete("a")
+        (tmp_path / "kept" / "execution-000001").write_text("in the way")
+        for answer in (
+            server.http.post("/reset_prefix_cache"),
+            server.http.get("/health"),
+            server.post(prompt="a"),
+        ):
+            assert answer.status_code == 503
+            assert answer.json()["error"]["code"] == "SERVER_STOPPING"
+
+
+def test_a_fault_of_the_engine_is_told_by_its_code(
+    start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: Any) -> Any:
+        raise LockstepError("KERNEL_INPUT", "/planted")
+
+    with start() as server:
+        with monkeypatch.context() as patched:
+            patched.setattr("lockstep.engine.model.Model.hidden", broken)
+            answer = server.post(prompt="a", max_tokens=1)
+            assert answer.status_code == 500
+            assert answer.json()["error"]["code"] == "KERNEL_INPUT"
+            [error] = events(server, prompt="a", max_tokens=1)
+            assert error["error"]["code"] == "KERNEL_INPUT"
+        assert server.complete("a")["choices"]
+        assert server.metric("lockstep_execution_failures_total") == 2
+
+
+def test_a_defect_of_a_handler_is_told_as_internal(
+    start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start() as server:
+        monkeypatch.setattr("lockstep.serve.documents.answer", lambda *arguments: 1 // 0)
+        answer = server.post(prompt="a", max_tokens=1)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (500, "INTERNAL")
 
 
 def test_metrics_have_own_names_and_vllms_where_asked(start: Any, server: Any) -> None:

@@ -75,6 +75,8 @@ def test_a_signal_lets_running_requests_end_and_keeps_the_record(tmp_path: Path)
     events = [json.loads(line)["event"] for line in said.splitlines()]
     assert "execution_recorded" in events
     assert (tmp_path / "kept" / "execution-000001" / "run.json").exists()
+    served = json.loads((tmp_path / "kept" / "server.json").read_text())
+    assert (served["mode"], served["fault"]) == ("invariant", None)
 
 
 def test_a_fault_is_in_force_and_told_everywhere() -> None:
@@ -156,3 +158,9 @@ def test_an_address_has_a_url() -> None:
         assert run.url_of(bound) == f"http://127.0.0.1:{bound.getsockname()[1]}"
     with pytest.raises(LockstepError, match="ADDRESS_UNAVAILABLE"):
         run.listen("192.0.2.1", 0)
+
+
+@pytest.mark.parametrize(("host", "alone"), [("127.0.0.1", True), ("0.0.0.0", False)])
+def test_an_address_of_this_machine_alone_is_told_from_others(host: str, alone: bool) -> None:
+    with run.listen(host, 0) as bound:
+        assert run.is_loopback(bound) is alone
