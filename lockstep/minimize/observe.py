@@ -72,12 +72,13 @@ def observe(
             mutation too; the code by which the rules refuse it; as `Workers.show`.
     """
     rules = Rules(engine.mutation)
+    if case.schedule is not None:
+        _require_legal(case, rules)
     with Workers(engine, jobs) as workers:
         shown = workers.show(case)
         steps = parse_case(shown.case)
         wanted = _signature(shown)
-        if code := rules.refusal(steps):
-            raise LockstepError(code, "/case", "a legal case of steps", "refused by the rules")
+        _require_legal(steps, rules)
         tested = Memo(
             rules.refusal, lambda cases: workers.test(cases, wanted), ahead=jobs, known=known
         )
@@ -107,6 +108,11 @@ def _free(held: Collection[str]) -> tuple[str, ...]:
         expected = f"among {', '.join(dimensions())}"
         raise LockstepError("USAGE", "--hold", expected, ", ".join(unknown))
     return tuple(name for name in dimensions() if name not in held)
+
+
+def _require_legal(case: Case, rules: Rules) -> None:
+    if code := rules.refusal(case):
+        raise LockstepError(code, "/case", "a legal case of steps", "refused by the rules")
 
 
 def _signature(shown: Shown) -> tuple[str, str, str]:

@@ -39,8 +39,8 @@ class Subject:
     def show(self, document: dict[str, Any]) -> Shown:
         """Run the case of a document, and judge it.
 
-        The case is legal, which was looked at before; so an action of its steps that the engine
-        refuses is a failure, save where it depends on the tokens that the model emits.
+        A case of steps is legal, which was looked at before; so an action that the engine refuses
+        is a failure, save where that depends on the tokens that the model emits.
 
         Raises:
             LockstepError: as `parse_case` and `lockstep.fuzz.judge.judge`.
@@ -50,9 +50,11 @@ class Subject:
         if isinstance(case.by, Driven):
             case = replace(case, by=_Recorded(**vars(case.by), steps=recorded))
         examined = examine(self._opened.model, case)
+        failure = examined.failure
         if isinstance(case.by, Driven):
             case = replace(case, by=tuple(map(tuple, _done(examined, recorded))))
-        failure = examined.failure or _refused(examined)
+        elif failure is None:
+            failure = _refused(examined)
         run = examined.first.run
         return Shown(
             None if failure is None else failure.document(),
