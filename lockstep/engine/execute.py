@@ -124,7 +124,8 @@ class Execution:
         ledger.assert_exclusive()
         logits = self._forward(work)
         drawings = self._drawings(work)
-        tokens = sample(self.model.backend, logits, drawings)
+        names = [ledger.request(item.number).id for item in work if item.emits]
+        tokens = sample(self.model.backend, logits, drawings, names)
         step = ledger.step
         ledger.complete(tokens)
         self._recorder.record(ledger, work, logits, tokens)

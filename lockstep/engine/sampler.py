@@ -32,15 +32,27 @@ class Drawing(NamedTuple):
     sampling: Sampling
 
 
-def sample(backend: Backend, logits: NDArray[np.float32], drawings: Sequence[Drawing]) -> list[int]:
+def sample(
+    backend: Backend,
+    logits: NDArray[np.float32],
+    drawings: Sequence[Drawing],
+    names: Sequence[str] | None = None,
+) -> list[int]:
     """Choose a token for each row of `logits` [R, V].
+
+    Args:
+        backend: what computes.
+        logits: a row for each drawing.
+        drawings: how each token is drawn.
+        names: ids of the requests, for errors; None where the streams are the ids.
 
     Raises:
         LockstepError: LOGITS_NOT_FINITE, naming the request and the position.
     """
-    for row, drawing in zip(logits, drawings, strict=True):
+    ids = [drawing.name for drawing in drawings] if names is None else names
+    for row, drawing, name in zip(logits, drawings, ids, strict=True):
         if not np.isfinite(row).all():
-            where = f"request {drawing.name}, position {drawing.position}"
+            where = f"request {name}, position {drawing.position}"
             wrong = int(np.flatnonzero(~np.isfinite(row))[0])
             raise LockstepError(
                 "LOGITS_NOT_FINITE", where, "finite logits", f"{row[wrong]} for token {wrong}"

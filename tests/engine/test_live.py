@@ -124,3 +124,16 @@ def test_scoring_changes_nothing_else(model: Model) -> None:
     assert same == schedule
     assert scored.run().trajectory == plain.run().trajectory
     assert plain.prompt_rows == ()
+
+
+def test_an_error_of_a_draw_names_the_request_and_not_its_stream(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Model, x: object, rows: np.ndarray) -> np.ndarray:
+        return np.full((len(rows), self.config.vocab_size), np.nan, dtype=np.float32)
+
+    monkeypatch.setattr(Model, "head", broken)
+    with pytest.raises(LockstepError) as caught:
+        run_with(model, {})
+    assert caught.value.code == "LOGITS_NOT_FINITE"
+    assert caught.value.pointer == f"request {FIRST.id}, position {len(FIRST.prompt)}"
