@@ -21,54 +21,23 @@ from lockstep.errors import LockstepError
 from lockstep_verify import spec
 from lockstep_verify.derive.mutation import operator_verdict, outcome
 from lockstep_verify.ledger import ledger
+from tests.mutation_records import DIFFERENCE, FIRST, HEX, NAMES, made
+from tests.mutation_records import cell as make_cell
 from tests.statements import judge, put, refusal
 
 COVERAGE = "COVERAGE_DENOMINATOR_NOT_DERIVED"
 OUTCOME = "OUTCOME_NOT_DERIVED"
 H10 = "H10_COUNTS_DO_NOT_RECOMPUTE"
 BAD = "BAD_VALUE"
-HEX = "0" * 64
 DATA = spec.load("mutation.json")
-NAMES = [one["name"] for one in DATA["observers"]]
-FIRST = DATA["operators"][0]["id"]
 INVISIBLE = next(one["id"] for one in DATA["operators"] if one["black_box"] == "invisible")
 COUNTS = list(spec.load("schemas/mutation.schema.json")["$defs"]["counts"]["properties"])
-DIFFERENCE = {
-    "execution": "e", "request": "r0", "position": 3, "layer": None, "part": "logits",
-    "expected": "a", "got": "b",
-}  # fmt: skip
-
-
-def _cell(observer: str, seen: str, ran: int = 1, live: int = 1, steps: int = 7) -> dict[str, Any]:
-    return {
-        "observer": observer,
-        "seen": seen,
-        "reason": "why" if seen == "not_run" else "",
-        "ran": ran,
-        "live": live,
-        "steps": steps,
-        "milliseconds": 12,
-        "first_difference": DIFFERENCE if seen == "differs" else None,
-    }
-
-
-def _trial(name: str, sha256: str, killers: tuple[str, ...]) -> dict[str, Any]:
-    count = 0 if name == claims.CONTROL else 1
-    cells = [
-        _cell(one, "differs" if one in (*killers, "ALWAYS-FAIL") else "agrees", count, count)
-        for one in NAMES
-    ]
-    return {"operator": name, "edits_sha256": sha256, "cells": cells}
 
 
 @pytest.fixture
 def trials() -> dict[str, dict[str, Any]]:
     """Trials of which GOLDEN kills every operator, and the relation MR4 the first one too."""
-    made = {claims.CONTROL: _trial(claims.CONTROL, HEX, ())}
-    for one in DATA["operators"]:
-        killers = ("MR4", "GOLDEN") if one["id"] == FIRST else ("GOLDEN",)
-        made[one["id"]] = _trial(one["id"], one["edits_sha256"], killers)
-    return made
+    return made()
 
 
 @pytest.fixture(scope="module")
@@ -286,7 +255,7 @@ def test_equivalence_needs_a_lemma(fold: Any, trials: Any, monkeypatch: Any) -> 
 
 def test_both_implementations_judge_every_cell_and_row_alike() -> None:
     for seen, ran, live, fit in product(("differs", "agrees", "not_run"), (0, 1), (0, 1), (0, 1)):
-        cell = _cell("MR1", seen, ran, live)
+        cell = make_cell("MR1", seen, ran, live)
         names = {"MR1"} if fit else set()
         assert outcome(cell, names) == mutation_totals.outcome(cell, names)
     words = ("killed", "survived", "not_exercised", "not_run", "unfit")
