@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from lockstep import __version__
 from lockstep.certificate.envelope import sign_statement
 from lockstep.certificate.statement import (
-    finding_subjects,
     hunt_subjects,
     lean_subjects,
     model_subjects,
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from lockstep.hunt import Progress
     from lockstep.layouts.geometry import Geometry
     from lockstep.layouts.sets import LayoutSet
-    from lockstep.minimize.observe import FindingSeen
     from lockstep.relations.observation import Observation
     from lockstep.replay.observe import ReplaySeen
 
@@ -292,28 +290,3 @@ def issue_replay(
     folded = predicate(seen, issued_at=issued_at, producer=array_producer(command))
     subjects = replay_subjects(folded)
     return Issued(sign_statement(statement("replay", subjects, folded), keys), folded)
-
-
-def issue_finding(
-    seen: "FindingSeen",
-    keys: Sequence["Ed25519PrivateKey"],
-    *,
-    issued_at: str,
-    command: str,
-) -> Issued:
-    """Sign a failure with the smallest case that shows it.
-
-    Args:
-        seen: the failure, reduced.
-        keys: of the signers.
-        issued_at: the time that the certificate claims, as TIME-1 writes it.
-        command: the command line, without paths.
-
-    Raises:
-        LockstepError: FINDING_NOT_REPRODUCED or FINDING_NOT_MINIMAL, as `predicate`.
-    """
-    from lockstep.claims.finding import predicate
-
-    folded = predicate(seen, issued_at=issued_at, producer=array_producer(command))
-    subjects = finding_subjects(folded)
-    return Issued(sign_statement(statement("finding", subjects, folded), keys), folded)

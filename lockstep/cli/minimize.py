@@ -156,7 +156,7 @@ def _certify(seen: FindingSeen, certificate: Path, key: Path | None, issued_at: 
     from lockstep.certificate.write import write_file
     from lockstep.cli import say
     from lockstep.cli.hunt import verified_with
-    from lockstep.issue import issue_finding
+    from lockstep.issue_finding import issue_finding
 
     signer = keys.load_key(key) if key else Ed25519PrivateKey.generate()
     time = times.claimed(issued_at)

@@ -199,7 +199,7 @@ def mutations(making: Making) -> bytes:
 
 def wedge(making: Making) -> bytes:
     """Find the oversized request under its mutation, reduce it, and sign it."""
-    from lockstep.issue import issue_finding
+    from lockstep.issue_finding import issue_finding
     from lockstep.minimize.wedge import found
 
     making.progress("reducing the oversized request", 0, 1)
