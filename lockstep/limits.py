@@ -40,6 +40,9 @@ FUZZ_FAILURES = 100
 FUZZ_STEPS = 4096
 """Steps of a fuzzed run: its policies bound preemptions and pauses, so that some hundred suffice."""
 
+CLUSTER_SECONDS = 10
+"""Time that a cluster's head node has to take a connection."""
+
 FUZZ_PROBE_DRAWS = 4096
 """Cases that are drawn for a probe; the rarest triples take some hundred."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from lockstep.errors import LockstepError
 from lockstep.fuzz.executors import Executor, Seeds
 from lockstep.fuzz.worker import Subject, perform
+from lockstep.limits import CLUSTER_SECONDS
 
 ATTEMPTS = 3
 """Times that a seed is given to the cluster anew where its node is lost."""
@@ -27,12 +29,12 @@ def cluster(subject: Subject, address: str) -> Iterator[Executor]:
             at the address.
     """
     ray = _library()
+    _require_answer(address)
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError) as fault:
         expected = "a Ray cluster"
         raise LockstepError("CLUSTER_UNREACHABLE", address, expected, fault) from None
-    # A process that was mutated, or has opened another model, is not taken for the next seed.
     remote = ray.remote(max_retries=ATTEMPTS, num_cpus=1)(perform)
 
     def run(wanted: Sequence[Seeds]) -> Iterator[dict[str, Any]]:
@@ -45,6 +47,18 @@ def cluster(subject: Subject, address: str) -> Iterator[Executor]:
         yield run
     finally:
         ray.shutdown()
+
+
+def _require_answer(address: str) -> None:
+    """Refuse an address at which nothing listens, which Ray would wait for without an end."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), CLUSTER_SECONDS).close()
+    except (OSError, OverflowError) as fault:
+        expected = "a Ray cluster"
+        raise LockstepError("CLUSTER_UNREACHABLE", address, expected, fault) from None
 
 
 def _library() -> Any:

@@ -60,9 +60,7 @@ def _workload(
 
 
 def _pool(draws: Draws, workload: Workload, block_size: int) -> Pool:
-    """Draw a pool: one block too small for the largest request, or for it and a few blocks, or
-    for all of them.
-    """
+    """Draw a pool: a block too small for the largest request, enough for it, or for all."""
     tight = pool_for(workload, block_size, tight=True).blocks
     if draws.chance(1, 8) and tight > 1:
         return Pool(tight - 1, block_size)

@@ -14,6 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lockstep.errors import LockstepError
+
 if TYPE_CHECKING:
     from lockstep.engine.opening import Opened
 
@@ -51,11 +53,19 @@ def begin(mutation: str | None) -> None:
 
 
 def mutate(mutation: str | None) -> None:
-    """Put a mutation in force, once in each process; errors as `install`."""
+    """Put a mutation in force, once in each process.
+
+    Raises:
+        LockstepError: as `install`; MUTATION_TOO_LATE, another one is in force than is asked for.
+    """
     from lockstep.mutation import load
 
-    if mutation is not None and load.installed() != mutation:
-        load.install(mutation)
+    if load.installed() == mutation:
+        return
+    if mutation is None:
+        expected = "the engine as it is"
+        raise LockstepError("MUTATION_TOO_LATE", "this process", expected, load.installed())
+    load.install(mutation)
 
 
 def perform(subject: Subject, population: str, seeds: tuple[int, ...]) -> dict[str, Any]:
