@@ -135,6 +135,7 @@ def make_server(settings: Settings, ready: Callable[[], None]) -> uvicorn.Server
     from lockstep.engine.opening import open_model
     from lockstep.engine.tiny import TinyModel
     from lockstep.serve.application import Serving, application
+    from lockstep.serve.drain import DrainingServer
     from lockstep.serve.engine import Engine
     from lockstep.serve.exchange import Exchange
     from lockstep.serve.identity import MODES, Identity
@@ -178,28 +179,25 @@ def make_server(settings: Settings, ready: Callable[[], None]) -> uvicorn.Server
         )
         app.mount("/", application(serving))
         engine.start()
+        server.engine = engine
         ready()
         try:
             yield
         finally:
             await asyncio.to_thread(engine.stop)
 
-    return uvicorn.Server(
-        uvicorn.Config(
-            Starlette(lifespan=lifespan),
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            timeout_graceful_shutdown=settings.drain_seconds,
-        )
+    config = uvicorn.Config(
+        Starlette(lifespan=lifespan), log_config=None, access_log=False, lifespan="on"
     )
+    server = DrainingServer(config, settings.drain_seconds)
+    return server
 
 
 def serve(settings: Settings, bound: socket.socket) -> None:
     """Serve until a signal to end; the URL is told on standard output once requests are taken.
 
-    SIGTERM and SIGINT let running requests go on for `drain_seconds`, take no new ones, and then
-    end; a second SIGINT ends at once.
+    SIGTERM and SIGINT let running requests go on for `drain_seconds` and take no new ones; what
+    runs then is told SERVER_STOPPING. A second SIGINT ends at once.
     """
     server = make_server(
         settings, lambda: print(f"lockstep: serving at {url_of(bound)}", flush=True)

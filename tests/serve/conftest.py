@@ -32,8 +32,9 @@ SETTINGS = run.Settings(
 class Server:
     """A server that runs, and a client of it."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, signal: Callable[[int, None], None]) -> None:
         self.url = url
+        self.signal = signal
         self.http = httpx.Client(base_url=url, timeout=60)
 
     def post(self, path: str = "/v1/completions", **fields: Any) -> httpx.Response:
@@ -67,7 +68,7 @@ def serving(**changes: Any) -> Iterator[Server]:
     thread.start()
     try:
         assert ready.wait(30)
-        found = Server(run.url_of(bound))
+        found = Server(run.url_of(bound), server.handle_exit)
         yield found
         found.http.close()
     finally:

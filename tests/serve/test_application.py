@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import time
 from collections.abc import Iterable
@@ -202,7 +203,7 @@ def asked_of(number: int) -> dict[str, Any]:
     }
 
 
-def outputs_of(server: Any, together: bool, others: int = 63) -> tuple[list[Any], int]:
+def outputs_of(server: Any, together: bool, others: int = 7) -> tuple[list[Any], int]:
     """Give the choices of 8 calls, one after the other or among others, and the widest batch."""
     calls = [asked_of(number) for number in range(1 + others)]
     if together:
@@ -214,13 +215,15 @@ def outputs_of(server: Any, together: bool, others: int = 63) -> tuple[list[Any]
     return [answer["choices"] for answer in answers[:8]], width
 
 
-@pytest.mark.parametrize("policy", ["continuous", "adversarial"])
-def test_a_call_alone_and_among_63_others_is_answered_alike(start: Any, policy: str) -> None:
+@pytest.mark.parametrize(("policy", "others"), [("continuous", 63), ("adversarial", 23)])
+def test_a_call_alone_and_among_others_is_answered_alike(
+    start: Any, policy: str, others: int
+) -> None:
     with start(driving=Driving(policy, max_batch=64)) as server:
         alone, width = outputs_of(server, together=False)
         assert width == 1
         server.http.post("/reset_prefix_cache")
-        among, width = outputs_of(server, together=True)
+        among, width = outputs_of(server, together=True, others=others)
         assert width > 8
         assert among == alone
         if policy == "adversarial":
@@ -310,7 +313,7 @@ def test_more_that_wait_than_may_are_told_so(start: Any) -> None:
 def test_a_client_that_goes_is_not_heard_and_its_blocks_come_back(start: Any) -> None:
     with start(driving=Driving(max_batch=1)) as server:
         bodies = [
-            {"model": MODEL, "prompt": "gone", "max_tokens": 300, "ignore_eos": True, "stream": s}
+            {"model": MODEL, "prompt": "gone", "max_tokens": 200, "ignore_eos": True, "stream": s}
             for s in (True, False, False)
         ]
         sockets = [_call(server.url, body) for body in bodies]
@@ -322,7 +325,7 @@ def test_a_client_that_goes_is_not_heard_and_its_blocks_come_back(start: Any) ->
         wait_for(lambda: server.metric("lockstep_kv_blocks_used") == 0)
         # The two that waited were forgotten, the third ran on: none of them was answered.
         assert server.metric('lockstep_requests_total{outcome="dropped"}') == 3
-        assert server.metric("lockstep_generated_tokens_total") == 300
+        assert server.metric("lockstep_generated_tokens_total") == 200
         assert server.complete("still here")["choices"]
 
 
@@ -347,6 +350,19 @@ def test_an_engine_that_has_ended_is_told(start: Any, tmp_path: Path) -> None:
         ):
             assert answer.status_code == 503
             assert answer.json()["error"]["code"] == "SERVER_STOPPING"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_runs_when_the_time_to_drain_is_over_is_told(start: Any, stream: bool) -> None:
+    with start(drain_seconds=0) as server, ThreadPoolExecutor(1) as threads:
+        asked = {"prompt": "a", "max_tokens": 4000, "ignore_eos": True, "stream": stream}
+        calling = threads.submit(lambda: server.post(**asked))
+        wait_for(lambda: server.metric("lockstep_generated_tokens_total") > 0)
+        server.signal(signal.SIGTERM, None)
+        answer = calling.result(10)
+        assert answer.status_code == (200 if stream else 503)
+        assert "SERVER_STOPPING" in answer.text
+        assert "[DONE]" not in answer.text
 
 
 def test_a_fault_of_the_engine_is_told_by_its_code(
