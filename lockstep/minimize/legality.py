@@ -83,12 +83,11 @@ def _require_arrivals(case: Case, schedule: Schedule) -> None:
 def _run(case: Case, schedule: Schedule, ledger: Ledger) -> None:
     """Take all actions with stand-in tokens, then empty steps until all have arrived."""
     ends, emitted = _ends(schedule), 0
-    latest = max(request.arrival for request in case.workload.requests)
-    for step in range(max(len(schedule.steps), latest) + 1):
-        for request in case.workload.submission:
-            if request.arrival == step:
-                ledger.submit(request)
-        actions = schedule.steps[step] if step < len(schedule.steps) else ()
+    submission = list(case.workload.submission)
+    for step, actions in enumerate((*schedule.steps, ())):
+        # After the last step nothing happens any more but that the others arrive.
+        while submission and (submission[0].arrival <= step or step == len(schedule.steps)):
+            ledger.submit(submission.pop(0))
         for index, action in enumerate(actions):
             ledger.apply(action, f"/steps/{step}/{index}")
         tokens = []
