@@ -17,6 +17,9 @@ AREAS = (
     "hunt",
     "lean",
     "smt",
+    "fidelity",
+    "invariance",
+    "replay",
 )
 """The areas of conformance/README.md, in the order of the stages."""
 

@@ -25,7 +25,7 @@ from lockstep.evidence.index import kind_of
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "conformance/go"
-DERIVED = {"fidelity", "hunt", "lean", "replay", "smt"}
+DERIVED = {"fidelity", "hunt", "invariance", "lean", "replay", "smt"}
 """The kinds that this implementation derives."""
 VECTORS = ROOT / "conformance/vectors/v1"
 SEED = 20_260_601
@@ -274,7 +274,10 @@ def test_agrees_on_byte_mutants(binary: Path) -> None:
     assert len(assert_agreement(binary, requests, code_of)) >= 8
 
 
-@pytest.mark.parametrize(("kind", "codes"), [("hunt", 15), ("lean", 10)])
+@pytest.mark.parametrize(
+    ("kind", "codes"),
+    [("hunt", 15), ("lean", 10), ("fidelity", 8), ("invariance", 10), ("replay", 12)],
+)
 def test_agrees_on_mutants_of_a_certificate(binary: Path, kind: str, codes: int) -> None:
     draw = random.Random(SEED)
     statement = json.loads((VECTORS / kind / "files/valid.payload").read_bytes())

@@ -15,7 +15,7 @@ from lockstep.vectors.cases import CaseError
 
 FAMILIES = {
     "bytes", "json", "envelope", "signature", "trust", "statement", "derivation", "hunt",
-    "proofs",
+    "proofs", "lifecycle", "schedule",
 }  # fmt: skip
 LARGEST_SET_BYTES = 5_000_000
 
