@@ -67,8 +67,10 @@ def test_seed_codes_are_registered() -> None:
     assert sorted(numbers) == list(range(15))
 
 
-def test_exit_statuses_are_the_six() -> None:
-    assert set(REGISTRY["exit"]) == set("012345")
+def test_exit_statuses_are_those_of_the_verifier_and_two_of_the_certifier() -> None:
+    assert set(REGISTRY["exit"]) == {*"012345", "6", "10"}
+    beyond = {entry["family"] for entry in CODES if entry["exit"] in (6, 10)}
+    assert beyond == {"certify"}
 
 
 def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:

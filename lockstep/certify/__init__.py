@@ -1,0 +1,1 @@
+"""Certify an endpoint by conditions that must not matter (spec/certification.md)."""
