@@ -73,8 +73,8 @@ class Finding:
 def examine() -> list[Finding]:
     """Look for each tool, in the order in which a person comes to need them."""
     looks: tuple[Callable[[], list[Finding]], ...] = (
-        _python, _verifier, _numpy, _engine_files, _torch, _transformers, _lean, _solvers, _go,
-        _weights,
+        _python, _verifier, _numpy, _engine_files, _server, _torch, _transformers, _lean, _solvers,
+        _go, _weights,
     )  # fmt: skip
     return [finding for look in looks for finding in look()]
 
@@ -158,10 +158,18 @@ def _numpy() -> list[Finding]:
 
 def _engine_files() -> list[Finding]:
     weights = "reading any model's weights"
-    texts = "`lockstep workload text`: prompts from text"
+    texts = "prompts from text: `lockstep workload text`, `lockstep serve`"
     return [
         *_installed("safetensors", "safetensors", weights, "engine"),
         *_installed("tokenizers", "tokenizers", texts, "engine"),
+    ]
+
+
+def _server() -> list[Finding]:
+    return [
+        finding
+        for name in ("starlette", "uvicorn", "prometheus-client")
+        for finding in _installed(name, name, "`lockstep serve`", "serve")
     ]
 
 

@@ -55,6 +55,7 @@ def test_what_is_there_needs_no_remedy(machine: dict[str, dict[str, Any]]) -> No
         ("numpy", {"NumPy"}),
         ("safetensors", {"safetensors"}),
         ("tokenizers", {"tokenizers"}),
+        ("uvicorn", {"uvicorn"}),
         ("torch", {"torch", "Triton's interpreter", "GPU"}),
         ("triton", {"Triton's interpreter", "GPU"}),
         ("transformers", {"transformers"}),
