@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lockstep.engine.batch import Batch
 from lockstep.engine.model import LayerCache
 from lockstep.relations.context import Context
-from lockstep.relations.requests import OVER_A_SPLIT, request
+from lockstep.relations.requests import OVER_TWO_SPLITS, request
 from lockstep.schedule.policies import CONTINUOUS, Batching
 from lockstep.schedule.workload import Request, Workload
 
@@ -28,7 +28,7 @@ def run(context: Context) -> None:
     """Serve requests in a batch, then forward each one's tokens, and compare logits."""
     size = context.block_size
     short = tuple(request(context, n, n * size + n, max_new=6) for n in (1, 2))
-    long = request(context, 3, OVER_A_SPLIT, max_new=6)
+    long = request(context, 3, OVER_TWO_SPLITS, max_new=6)
     members = (*short, long)
     workload = Workload(members)
     settings = replace(CONTINUOUS, chunks=("S+1", "S-1", "S"))

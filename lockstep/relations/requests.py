@@ -8,6 +8,9 @@ from lockstep.schedule.workloads import SAMPLINGS
 OVER_A_SPLIT = 520
 """Tokens of a prompt that reaches into the second split of attention."""
 
+OVER_TWO_SPLITS = 1032
+"""Tokens of a prompt that reaches into the third; two splits combine alike in either order."""
+
 
 def tokens(context: Context, count: int) -> tuple[int, ...]:
     """Draw tokens of a prompt; 0, which ends a sequence of many models, is none of them."""
