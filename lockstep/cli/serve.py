@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import typer
@@ -81,7 +82,7 @@ def serve(
 
         # First of all: what is imported before stays as it is.
         load.install(fault)
-    from lockstep.cli import _commit, say
+    from lockstep.cli import _commit
     from lockstep.lifecycle import Pool
     from lockstep.serve import run
     from lockstep.serve.policy import Driving
@@ -105,7 +106,12 @@ def serve(
     )
     bound = run.listen(host, port)
     if fault is not None or mode != "invariant":
-        say(f"lockstep: mode {mode}, fault {fault or 'none'}: not batch-invariant, by intent")
+        _warn(f"mode {mode}, fault {fault or 'none'}: not batch-invariant, by intent")
     if settings.key is None and not run.is_loopback(bound):
-        say("lockstep: whoever reaches this address may call: no --api-key-env is given")
+        _warn("whoever reaches this address may call: no --api-key-env is given")
     run.serve(settings, bound)
+
+
+def _warn(text: str) -> None:
+    """Say something on standard error: on the other one stands where to call, and nothing else."""
+    print(f"lockstep: {text}", file=sys.stderr, flush=True)
