@@ -31,7 +31,7 @@ def bench_minimize(
     from lockstep.cli import say
     from lockstep.cli.progress import bar
     from lockstep.cli.tables import Table, show_table
-    from lockstep.minimize import benchmark
+    from lockstep.minimize import benchmark, shrink_ray
 
     chosen = [one for one in benchmark.findings() if not only or one.mutation in only]
     settings = benchmark.picire_settings()
@@ -42,6 +42,9 @@ def bench_minimize(
     for name, values in settings.items():
         if not setting or name in setting:
             contestants[f"picire, {name}"] = benchmark.picire(**values)
+    absent = shrink_ray.missing()
+    if not absent:
+        contestants["Shrink Ray"] = benchmark.shrink_ray
     found: dict[str, list[Effort]] = {name: [] for name in contestants}
     rows: list[tuple[str, ...]] = []
     with bar("reducing", len(chosen) * len(contestants)) as tell:
@@ -54,8 +57,8 @@ def bench_minimize(
     columns = ("finding", "by", "checks", "illegal", "seconds", "units left", "removable")
     show_table(Table(f"{len(chosen)} findings", columns, tuple(rows)))
     say()
-    missing = benchmark.shrink_ray_missing()
-    say(f"Shrink Ray: not run, {missing}")
+    if absent:
+        say(f"Shrink Ray: {len(chosen)} of {len(chosen)} findings not run, {absent}")
     if not _judged(found, benchmark.GOAL):
         raise typer.Exit(3)
 

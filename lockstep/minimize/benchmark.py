@@ -7,11 +7,11 @@ the same memo by digest, and for all alike only legal cases that no memo knew co
 from __future__ import annotations
 
 import json
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,7 @@ from lockstep.minimize.legality import Rules
 from lockstep.minimize.memo import Memo
 from lockstep.minimize.reduce import reduce
 from lockstep.minimize.removals import without
+from lockstep.minimize.shrink_ray import reduce_units
 from lockstep.minimize.worker import Engine, Workers
 
 CASES = Path(__file__).with_name("bench_cases.json")
@@ -31,8 +32,6 @@ HELD = ("pool_blocks", "block_size")
 FREE = tuple(name for name in dimensions() if name not in HELD)
 GOAL = 0.5
 """The most checks that this reduction may take, as a part of another's."""
-
-SHRINK_RAY_PYTHON = (3, 12)
 
 
 @dataclass(frozen=True)
@@ -96,9 +95,9 @@ def measure(finding: Finding, contestant: Contestant, jobs: int = 1) -> Effort:
     return Effort(checks, refused, seconds, len(units(reduced, FREE)), removable)
 
 
-def lockstep(case: Case, tested: Memo, where: str) -> Case:
+def lockstep(case: Case, memo: Memo, where: str) -> Case:
     """Reduce as `lockstep minimize` does, the single removals included."""
-    return reduce(case, tested, FREE, where).case
+    return reduce(case, memo, FREE, where).case
 
 
 def picire(**settings: Any) -> Contestant:
@@ -109,16 +108,13 @@ def picire(**settings: Any) -> Contestant:
     """
     library = _picire()
 
-    def contestant(case: Case, tested: Memo, where: str) -> Case:
+    def contestant(case: Case, memo: Memo, where: str) -> Case:
         every = units(case, FREE)
-
-        def built(kept: Sequence[int]) -> Case | None:
-            gone = set(range(len(every))) - set(kept)
-            return _without(case, [every[number] for number in sorted(gone)])
+        built = partial(_of_units, case, every)
 
         def test(kept: Sequence[int], name: object) -> Any:
             smaller = built(kept)
-            shows = smaller is not None and tested.outcome(smaller).reproduces
+            shows = smaller is not None and memo.outcome(smaller).reproduces
             return library.Outcome.FAIL if shows else library.Outcome.PASS
 
         reduced = built(library.DD(test, **settings)(list(range(len(every)))))
@@ -163,17 +159,16 @@ def _picire() -> Any:
         return import_module("picire")
 
 
-def shrink_ray_missing() -> str:
-    """Say why Shrink Ray does not run here; empty where it could."""
-    if sys.version_info < SHRINK_RAY_PYTHON:
-        wanted = ".".join(map(str, SHRINK_RAY_PYTHON))
-        return f"it needs Python {wanted}, this is {sys.version_info[0]}.{sys.version_info[1]}"
-    return "" if find_spec("shrinkray") else "it is not installed"
+def shrink_ray(case: Case, memo: Memo, where: str) -> Case:
+    """Reduce by Shrink Ray, over all units in a file; errors as `reduce_units`."""
+    every = units(case, FREE)
+    return reduce_units(len(every), partial(_of_units, case, every), memo)
 
 
-def _without(case: Case, gone: Sequence[Removal]) -> Case | None:
-    """Give a case without units; None where nothing would be left of it."""
+def _of_units(case: Case, every: Sequence[Removal], kept: Sequence[int]) -> Case | None:
+    """Give the case of some of its units; None where nothing would be left of it."""
+    gone = set(range(len(every))) - set(kept)
     try:
-        return without(case, gone)
+        return without(case, [every[number] for number in sorted(gone)])
     except ValueError:
         return None
