@@ -88,3 +88,5 @@ def write_run(folder: Path, workload: Workload, schedule: Schedule, execution: E
     write_schedule(folder / SCHEDULE, schedule)
     write_file(folder / TRAJECTORY, lcj.encode(trajectory_document(run.trajectory)))
     write_file(folder / RUN, lcj.encode(run_document(execution, run, schedule)))
+    # What an earlier run left when it was interrupted is no part of this one.
+    (folder / PARTIAL).unlink(missing_ok=True)

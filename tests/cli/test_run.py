@@ -160,6 +160,7 @@ def test_ctrl_c_leaves_the_steps_that_were_taken(
     again = lockstep(*MODEL, "--schedule", f"cut/{PARTIAL}", "--unfinished", "--out", "cut")
     assert "unfinished" in again
     assert whole != again
+    assert not (folder / "cut" / PARTIAL).exists()
     beginning = load(folder / "cut/trajectory.json")["steps"]
     assert beginning == load(folder / "whole/trajectory.json")["steps"][:4]
 
