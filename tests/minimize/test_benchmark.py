@@ -69,7 +69,7 @@ def shows(kept):
     open(path + ".try", "w").write("\\n".join(kept))
     return subprocess.run([test, path + ".try"]).returncode == 0
 assert shows(lines) and not shows(["x"]) and not shows(["0", "0"]) and not shows(["99999"])
-for size in (len(lines) // 2, len(lines) // 4):
+for size in (len(lines) // 8, len(lines) // 16):
     place = 0
     while size and place < len(lines):
         rest = lines[:place] + lines[place + size:]
