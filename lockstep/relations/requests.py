@@ -5,6 +5,9 @@ from lockstep.relations.context import Context
 from lockstep.schedule.workload import GREEDY, Request
 from lockstep.schedule.workloads import SAMPLINGS
 
+DRAWN = (*SAMPLINGS, Sampling(temperature="0.05"))
+"""Each filter, and a temperature at which a logit that is lower by 1 has hardly any weight left."""
+
 OVER_A_SPLIT = 520
 """Tokens of a prompt that reaches into the second split of attention."""
 
@@ -47,6 +50,6 @@ def requests(
 
 def sampling(context: Context, number: int) -> Sampling:
     """Give parameters under which tokens are drawn, each filter in turn, and a drawn seed."""
-    kept = SAMPLINGS[number // 2 % len(SAMPLINGS)]
+    kept = DRAWN[number // 2 % len(DRAWN)]
     seed = context.draws.below(1 << 32)
     return Sampling(kept.temperature, kept.top_k, kept.top_p, kept.min_p, seed)

@@ -55,8 +55,8 @@ OPERATORS = (
         ),
         cause="From two rows on, logits are multiplied by the temperature's inverse.",
         source="a batched kernel beside a single-row one",
-        black_box="visible",
-        reason="Weights differ in their last bits by whether a request draws alone.",
+        black_box="invisible",
+        reason="Weights change in their last bits, and a token once in many millions of draws.",
     ),
     Operator(
         id="point_of_neighbour",
