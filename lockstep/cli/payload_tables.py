@@ -163,6 +163,7 @@ def fidelity(predicate: dict[str, Any], rows: bool) -> list[Table]:
         about(
             ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
             *environment_rows(predicate["environment"]),
+            ("not run", "; ".join(predicate["not_run"])),
         ),
         table("measures", ("measure", "value", "bound"), measures),
         table("prompts", ("prompt", "tokens", "rows", "logits"), prompts if rows else ()),
