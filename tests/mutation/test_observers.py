@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lockstep.claims.mutation_totals import outcome
+from lockstep.claims.mutation_totals import Matrix, contradicted, outcome, verdict
 from lockstep.engine.tiny import TinyModel, make_tiny
 from lockstep.fidelity.golden import read_baseline, write_baseline
 from lockstep.mutation import baselines, observers
@@ -103,6 +103,41 @@ def test_a_value_that_is_overwritten_before_it_is_read_is_no_injected_fault(fold
     assert done.stdout == "[2, 3] 1 0\n", done.stderr
     cell = {"observer": "MR1", "seen": "differs", "ran": 1, "live": 0}
     assert outcome(cell, ["MR1"]) == "not_exercised"
+
+
+def test_a_proxy_of_the_reversed_fold_contradicts_its_declaration(folder: Path) -> None:
+    # It scales what attention gives where there are two splits or more: by how much the last
+    # bits move, it stands for the fold; but a batch has two splits or not, and the fold does not.
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from lockstep.mutation import load, sentinel\n"
+        "from lockstep.mutation.operator import Edit, Operator\n"
+        "plain = '    return output / total[..., None]\\n'\n"
+        "scaled = (\n"
+        "    '    factor = np.float32(1 + 2**-11 if partials.split.max(initial=0) else 1)\\n'\n"
+        "    '    plain = output / total[..., None]\\n'\n"
+        "    '    return sentinel.inject(plain * factor, plain)\\n')\n"
+        "load.install_operator(Operator(\n"
+        "    'fold_reversed', 'host_kernels', 'lockstep.engine.host.attention',\n"
+        "    (Edit(plain, scaled),), 'A proxy.', 'a test', 'invisible', 'It is said to be.'))\n"
+        "from lockstep.relations.registry import RELATIONS\n"
+        "from lockstep.relations.relation import observe\n"
+        "from lockstep.relations.run import opened\n"
+        "folder = Path(sys.argv[1])\n"
+        "model, subject = opened('host', None, folder)\n"
+        "seen = observe(RELATIONS['MR8'], model, folder, subject, 8, 1, stop=True)\n"
+        "print(seen.outcome, sentinel.counts().live > 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "violated True\n", done.stderr
+    row = {"operator": "fold_reversed", "killed_by": ["MR8"], "verdict": "killed", "cells": []}
+    matrix = Matrix([], [row], ["MR8"])
+    assert contradicted(matrix) == ["fold_reversed"]
+    assert verdict(matrix) == "UNPROVEN"
+    assert verdict(Matrix([], [{**row, "killed_by": ["GOLDEN"]}], ["GOLDEN"])) == "EXPLAINED"
 
 
 def test_golden_bytes_agree_with_what_the_engine_gave(setting: Setting) -> None:
