@@ -14,6 +14,7 @@ from lockstep.engine.model import Model
 from lockstep.errors import LockstepError
 from lockstep.fuzz import case as cases
 from lockstep.fuzz import judge as judging
+from lockstep.fuzz import live as living
 from lockstep.fuzz.case import Case, Driven, parse_case
 from lockstep.fuzz.failure import Failure, parse_failure
 from lockstep.fuzz.judge import examine, judge
@@ -77,7 +78,7 @@ def test_a_pool_that_is_too_small_is_rightly_refused(model: Model) -> None:
 def test_stuck_in_the_machine(model: Model, monkeypatch: pytest.MonkeyPatch, by: Any) -> None:
     weak = frozenset({"never_fitting_accepted"})
     monkeypatch.setattr(executing, "require_fit", lambda workload, pool: None)
-    monkeypatch.setattr(judging, "require_requests", lambda schedule, workload: None)
+    monkeypatch.setattr(living, "require_requests", lambda schedule, workload: None)
     monkeypatch.setattr(ledgers, "Machine", lambda: Machine(weakened=weak))
     wedge = Case(requests(61, max_new=4), Pool(2, 32), by)
     failure = judge(model, wedge)
@@ -117,7 +118,7 @@ def test_a_fault(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_starved(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "FUZZ_STEPS", 2)
+    monkeypatch.setattr(living, "FUZZ_STEPS", 2)
     failure = judge(model, TWO)
     assert failure is not None
     assert failure.signature == ("starved", "", "steps")
@@ -151,7 +152,7 @@ def test_a_second_run_that_fails(model: Model, monkeypatch: pytest.MonkeyPatch) 
 
     def live(*arguments: Any) -> Any:
         if next(runs) is not None:
-            monkeypatch.setattr(judging, "FUZZ_STEPS", 2)
+            monkeypatch.setattr(living, "FUZZ_STEPS", 2)
         return real(*arguments)
 
     monkeypatch.setattr(judging, "live", live)
@@ -185,7 +186,7 @@ def test_a_failure_alone(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     real = judging.alone
 
     def alone(model: Model, request: Any, block_size: int) -> Any:
-        monkeypatch.setattr(judging, "FUZZ_STEPS", 1)
+        monkeypatch.setattr(living, "FUZZ_STEPS", 1)
         return real(model, request, block_size)
 
     monkeypatch.setattr(judging, "alone", alone)

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from lockstep.fuzz.alter import MOST_ARRIVAL, MOST_REQUESTS, altered
-from lockstep.fuzz.judge import fits
 from lockstep.fuzz.lineage import Lineage, case_of, corpora, draws_of, parent
+from lockstep.fuzz.live import fits
 from lockstep.fuzz.populations import PROBES, round_size, targets
 from lockstep.fuzz.probes import shows
 from lockstep.lifecycle.relation import relation

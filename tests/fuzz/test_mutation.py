@@ -13,7 +13,7 @@ import pytest
 from lockstep.errors import LockstepError
 from lockstep.fuzz.case import parse_case
 from lockstep.fuzz.executors import processes
-from lockstep.fuzz.judge import fits
+from lockstep.fuzz.live import fits
 from lockstep.fuzz.worker import Subject
 from lockstep.schedule.document import read_document
 

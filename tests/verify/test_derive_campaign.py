@@ -52,7 +52,9 @@ def test_a_clean_campaign() -> None:
 
 
 def fails(record: Record) -> Record:
-    return replace(record, outcome="failed", alone=False, failure=Failure("differs_alone", part="logits"))
+    return replace(
+        record, outcome="failed", alone=False, failure=Failure("differs_alone", part="logits")
+    )
 
 
 def not_run(record: Record) -> Record:
