@@ -127,7 +127,7 @@ def make_server(settings: Settings, ready: Callable[[], None]) -> uvicorn.Server
         ready: called once requests are taken.
 
     Raises:
-        LockstepError: the model cannot be opened.
+        LockstepError: the model cannot be opened, or memory does not hold the pool.
     """
     import uvicorn
     from starlette.applications import Starlette
@@ -143,6 +143,8 @@ def make_server(settings: Settings, ready: Callable[[], None]) -> uvicorn.Server
     from lockstep.serve.text import open_texts
 
     opened = open_model(settings.folder or TinyModel(), MODES[settings.mode], settings.dtype)
+    # A pool that memory cannot hold is refused now, and not with the first request.
+    opened.model.new_caches(settings.pool.blocks, settings.pool.block_size)
     texts = open_texts(settings.folder, opened.model.config.vocab_size)
     identity = Identity(settings.name, settings.mode, settings.fault, settings.commit)
     version = identity.version(opened, settings.pool, settings.driving, texts)
@@ -199,13 +201,14 @@ def serve(settings: Settings, bound: socket.socket) -> None:
     SIGTERM and SIGINT let running requests go on for `drain_seconds` and take no new ones; what
     runs then is told SERVER_STOPPING. A second SIGINT ends at once.
     """
-    server = make_server(
-        settings, lambda: print(f"lockstep: serving at {url_of(bound)}", flush=True)
-    )
-    # uvicorn raises the signal again when it has ended; by then there is nothing left to do.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
-    server.run(sockets=[bound])
+    with bound:
+        server = make_server(
+            settings, lambda: print(f"lockstep: serving at {url_of(bound)}", flush=True)
+        )
+        # uvicorn raises the signal again when it has ended; by then there is nothing left to do.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        server.run(sockets=[bound])
 
 
 def logger(as_json: bool) -> Callable[[str, str], None]:

@@ -124,6 +124,7 @@ def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
         (["--tiny", "--policy", "canonical"], "USAGE"),
         (["--tiny", "--api-key-env", "NOT_SET_IN_TESTS"], "USAGE"),
         (["--tiny", "--record", __file__], "USAGE"),
+        (["--tiny", "--pool-blocks", "1048576", "--block-size", "4096"], "MEMORY_SHORT"),
     ],
 )
 def test_what_cannot_be_acted_on_is_told(
