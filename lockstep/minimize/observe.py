@@ -68,10 +68,11 @@ def observe(
         tell: told of each stage.
 
     Raises:
-        LockstepError: FINDING_NOT_REPRODUCED, the case shows no failure, or shows it without the
-            mutation too; the code by which the rules refuse it; as `Workers.show`.
+        LockstepError: USAGE, a dimension that there is not; FINDING_NOT_REPRODUCED, the case shows
+            no failure, or shows it without the mutation too; the code by which the rules refuse
+            it; as `Workers.show`.
     """
-    rules = Rules(engine.mutation)
+    rules, free = Rules(engine.mutation), _free(held)
     if case.schedule is not None:
         _require_legal(case, rules)
     with Workers(engine, jobs) as workers:
@@ -84,7 +85,7 @@ def observe(
         )
         try:
             where = "" if shown.failure is None else shown.failure["where"]
-            reduced = reduce(steps, tested, _free(held), where, tell)
+            reduced = reduce(steps, tested, free, where, tell)
         finally:
             if keep is not None:
                 keep.update(tested.outcomes)

@@ -48,7 +48,7 @@ def test_another_trajectory_differs(stated: dict[str, Any]) -> None:
     assert (found.outcome, found.expected) == ("differs", "0" * 64)
 
 
-@pytest.mark.parametrize(("place", "first"), [(0, 0), (30, 0), (61, 61)])
+@pytest.mark.parametrize(("place", "first"), [(30, 0), (61, 61)])
 def test_another_outcome_is_pointed_at(place: int, first: int, stated: dict[str, Any]) -> None:
     # Removals of one case share an outcome; the first of them speaks for all.
     same = stated["removals"][place]["sha256"]
