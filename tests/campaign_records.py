@@ -17,6 +17,9 @@ from lockstep.fuzz.record import Record
 
 PRODUCER = dict.fromkeys(("name", "version", "python", "numpy", "machine", "command"), "test")
 CHECKPOINT = "ab" * 32
+SHORTEST = (("QUEUED", "admit"), ("ADMITTED", "decode"), ("DECODING", "finish"))
+LITTLE = (("admit", "decode"), ("decode", "finish"), ("admit", "decode", "finish"))
+"""Cells and n-grams of a request that emits one token."""
 
 
 def sha256(text: str) -> str:
@@ -24,25 +27,32 @@ def sha256(text: str) -> str:
 
 
 def clean(population: str, seed: int) -> Record:
-    """Give the record of a seed: the third of a population shows all, the first nearly nothing."""
+    """Give the record of a seed: the third of a population shows all, the fourth is refused."""
     whole = legal()
-    grams = (*whole["pairs"], *whole["triples"]) if seed == 2 else (("admit", "decode"),)
-    return Record(
-        population,
-        seed,
-        None,
-        sha256(f"case {population} {seed}"),
-        sha256(f"trajectory {population} {seed}"),
-        "clean",
-        requests=3,
+    base = Record(population, seed, None, sha256(f"case {population} {seed}"), requests=3)
+    if seed == 3:
+        return replace(
+            base,
+            outcome="refused",
+            reason="REQUEST_NEVER_FITS",
+            predicates=whole["predicates"][-1:],
+        )
+    ran = replace(
+        base,
+        trajectory_sha256=sha256(f"trajectory {population} {seed}"),
+        outcome="clean",
         steps=9,
         events=20,
         twice=True,
         alone=True,
-        cells=whole["cells"] if seed == 2 else whole["cells"][:1],
-        n_grams=grams,
-        predicates=whole["predicates"] if seed == 2 else whole["predicates"][:1],
+        cells=SHORTEST,
+        n_grams=LITTLE,
+        predicates=whole["predicates"][:1],
     )
+    if seed != 2:
+        return ran
+    grams = (*whole["pairs"], *whole["triples"])
+    return replace(ran, cells=whole["cells"], n_grams=grams, predicates=whole["predicates"][:-1])
 
 
 def related(population: str, records: list[Record]) -> tuple[Record, ...]:
@@ -84,4 +94,4 @@ def fold(records: dict[str, tuple[Record, ...]]) -> dict[str, Any]:
     )
 
 
-__all__ = ["PROBES", "campaign", "clean", "fold", "related"]
+__all__ = ["LITTLE", "PROBES", "campaign", "clean", "fold", "related"]

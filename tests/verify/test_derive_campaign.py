@@ -78,9 +78,16 @@ def test_verdicts(change: Change, verdict: str) -> None:
     assert judge(document).verdict == verdict == document["predicate"]["verdict"]
 
 
+def little(record: Record) -> Record:
+    """Let a case show the shortest run alone."""
+    if record.outcome != "clean":
+        return record
+    return replace(record, cells=made.SHORTEST, n_grams=made.LITTLE)
+
+
 def test_credit_is_for_what_lies_outside_the_target() -> None:
     # Only the population `eviction` shows all; it targets evict.
-    swarm = [replace(one, n_grams=(("admit", "decode"),)) for one in RECORDS["swarm"]]
+    swarm = [little(one) for one in RECORDS["swarm"]]
     folded = made.fold({**RECORDS, "swarm": made.related("swarm", swarm)})
     counts = judge(stated(folded)).counts
     legal = [tuple(gram) for gram in folded["n_grams"]]
@@ -92,25 +99,25 @@ def test_credit_is_for_what_lies_outside_the_target() -> None:
 
 
 def test_probes_are_no_exploration() -> None:
-    little = {
-        name: made.related(name, [replace(one, n_grams=(("admit", "decode"),)) for one in own])
+    poor = {
+        name: made.related(name, [little(one) for one in own])
         for name, own in RECORDS.items()
         if name != made.PROBES
     }
-    counts = judge(stated(made.fold({**RECORDS, **little}))).counts
-    assert (counts["explored_pairs"], counts["pairs"]) == (1, 25)
+    counts = judge(stated(made.fold({**RECORDS, **poor}))).counts
+    assert (counts["explored_pairs"], counts["pairs"]) == (2, 25)
 
 
 def test_an_unwitnessed_cell() -> None:
     seldom = {
-        name: made.related(name, [replace(one, cells=one.cells[:12]) for one in own])
-        for name, own in RECORDS.items()
+        name: made.related(name, [little(one) for one in own]) for name, own in RECORDS.items()
     }
     document = stated(made.fold(seldom))
     assert judge(document).verdict == "UNPROVEN"
-    assert document["predicate"]["coverage"]["unwitnessed"] == [
-        {"state": "PREEMPTED", "event": "resume"}
-    ]
+    assert judge(document).counts["cells"] == 3
+    unwitnessed = document["predicate"]["coverage"]["unwitnessed"]
+    assert {"state": "PREEMPTED", "event": "resume"} in unwitnessed
+    assert len(unwitnessed) == 10
 
 
 def test_an_illegal_n_gram_is_a_failure() -> None:
@@ -155,6 +162,13 @@ UNREACHABLE = f"{P}/lifecycle/unreachable"
         (f"{R}/0/twice", None, BAD, None),
         (f"{R}/0/alone", False, BAD, None),
         (f"{R}/0/trajectory_sha256", None, BAD, None),
+        (f"{R}/0/requests", 0, BAD, None),
+        (f"{R}/0/steps", 0, BAD, None),
+        (f"{R}/0/events", 8, BAD, None),
+        (f"{R}/0/cells", [0, 1, 3, 11], BAD, f"{R}/0/cells"),
+        (f"{R}/0/cells", [0, 11], BAD, f"{R}/0/n_grams"),
+        (f"{R}/0/predicates", [36], BAD, None),
+        (f"{R}/3/predicates", [0, 36], BAD, None),
         (f"{R}/0/parent", 0, BAD, None),
         (f"{P}/coverage/legal/pairs", 24, COVERAGE, None),
         (f"{P}/coverage/rows", [], COVERAGE, None),
@@ -229,14 +243,14 @@ def test_what_a_failure_says_was_seen(
 ) -> None:
     def change(own: list[Record]) -> list[Record]:
         failure = Failure(kind, "", "", where)
-        failed = replace(own[3], outcome="failed", twice=twice, alone=alone, failure=failure)
-        return [*own[:3], failed, *own[4:]]
+        failed = replace(own[6], outcome="failed", twice=twice, alone=alone, failure=failure)
+        return [*own[:6], failed, *own[7:]]
 
     document = with_swarm(change)
-    put(document, f"{R}/3/failure/part", "machine")
+    put(document, f"{R}/6/failure/part", "machine")
     assert judge(document).verdict == "FINDINGS"
-    put(document, f"{R}/3/twice", not twice)
-    assert refusal(document) == (BAD, f"{R}/3/twice")
-    put(document, f"{R}/3/twice", twice)
-    put(document, f"{R}/3/alone", True)
-    assert refusal(document) == (BAD, f"{R}/3/alone")
+    put(document, f"{R}/6/twice", not twice)
+    assert refusal(document) == (BAD, f"{R}/6/twice")
+    put(document, f"{R}/6/twice", twice)
+    put(document, f"{R}/6/alone", True)
+    assert refusal(document) == (BAD, f"{R}/6/alone")

@@ -73,7 +73,7 @@ def check_records(name: str, records: list[Record], table: list[Gram], told: Who
         for gram in grams:
             if len(gram) == 3 and not {gram[:2], gram[1:]} <= grams:
                 raise Refusal("BAD_VALUE", f"{where}/n_grams", "both pairs of a triple", list(gram))
-        _check_form(record, where)
+        _check_form(record, grams, told, where)
         if not grams <= legal and record["outcome"] != "failed":
             raise Refusal(OUTCOME, f"{where}/outcome", "failed", record["outcome"])
         require("BAD_VALUE", f"{where}/parent", ancestry.parent(i), record["parent"])
@@ -117,7 +117,7 @@ def _check_places(places: list[int], length: int, at: str) -> None:
         before = place
 
 
-def _check_form(record: Record, at: str) -> None:
+def _check_form(record: Record, grams: set[Gram], told: Whole, at: str) -> None:
     """Judge outcome, and what a record of it may hold (FUZZ-7, FUZZ-10)."""
     failure, reason = record["failure"], record["reason"]
     if failure is not None:
@@ -131,16 +131,47 @@ def _check_form(record: Record, at: str) -> None:
         require("BAD_VALUE", f"{at}/reason", "", reason)
     for member, value in zip(("twice", "alone"), _seen(outcome, failure), strict=True):
         require("BAD_VALUE", f"{at}/{member}", value, record[member])
-    if outcome == "clean" and record["trajectory_sha256"] is None:
+    if outcome == "clean":
+        _check_clean(record, grams, told, at)
+    elif outcome != "failed":
+        for member, value in _NOTHING.items():
+            require("BAD_VALUE", f"{at}/{member}", value, record[member])
+        shown = [p for p in record["predicates"] if outcome == "not_run" or p not in _of_cases()]
+        if shown:
+            expected = f"nothing that holds of a case that is {outcome}"
+            raise Refusal("BAD_VALUE", f"{at}/predicates", expected, shown)
+
+
+_NOTHING: dict[str, Any] = {
+    "trajectory_sha256": None, "steps": 0, "events": 0, "cells": [], "n_grams": [],
+}  # fmt: skip
+"""What a record shows of a case that did not run."""
+
+
+def _check_clean(record: Record, grams: set[Gram], told: Whole, at: str) -> None:
+    """Judge what a record shows of a case that ran to its end."""
+    if record["trajectory_sha256"] is None:
         raise Refusal("BAD_VALUE", f"{at}/trajectory_sha256", "a digest", None)
-    if outcome in ("refused", "not_run"):
-        require("BAD_VALUE", f"{at}/trajectory_sha256", None, record["trajectory_sha256"])
-        for member in ("steps", "events"):
-            require("BAD_VALUE", f"{at}/{member}", 0, record[member])
-        for member in ("cells", "n_grams"):
-            require("BAD_VALUE", f"{at}/{member}", [], record[member])
-        if outcome == "not_run":
-            require("BAD_VALUE", f"{at}/predicates", [], record["predicates"])
+    for member, least in (("requests", 1), ("steps", 1), ("events", 3 * record["requests"])):
+        if record[member] < least:
+            raise Refusal("BAD_VALUE", f"{at}/{member}", f"{least} or more", record[member])
+    cells = [told.cells[place] for place in record["cells"]]
+    events = {event for gram in grams if len(gram) == 2 for event in gram}
+    for cell in cells:
+        if cell["event"] not in events:
+            raise Refusal("BAD_VALUE", f"{at}/cells", "events of its pairs", cell["event"])
+    for gram in sorted(grams & {*told.pairs, *told.triples}):
+        if gram not in words(cells, len(gram)):
+            raise Refusal("BAD_VALUE", f"{at}/n_grams", "paths of its cells", list(gram))
+    shown = [place for place in record["predicates"] if place in _of_cases()]
+    if shown:
+        raise Refusal("BAD_VALUE", f"{at}/predicates", "none of a case that is refused", shown)
+
+
+def _of_cases() -> list[int]:
+    """Give the places of the predicates that hold of a case before it runs."""
+    declared = spec.load("fuzz.json")["predicates"]
+    return [place for place, entry in enumerate(declared) if entry["at"] == "case"]
 
 
 def _seen(outcome: str, failure: dict[str, Any] | None) -> tuple[bool | None, bool | None]:
