@@ -7,7 +7,6 @@ prompts plain removes nothing, but lets many removals give one and the same case
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +15,7 @@ from lockstep.errors import LockstepError
 from lockstep.fuzz.case import Case
 from lockstep.minimize.ddmin import largest_removal, least
 from lockstep.minimize.dimensions import Removal, amount, dimensions, removals, steps_of
+from lockstep.minimize.hints import request_at, steps_until
 from lockstep.minimize.memo import Memo, Outcome
 from lockstep.minimize.plain import plain_cases
 from lockstep.minimize.removals import without
@@ -91,10 +91,10 @@ class _Search:
 
     def stages(self, where: str) -> Iterator[tuple[str, Callable[[], None]]]:
         """Give the stages in their order, those of held dimensions left out."""
-        named = re.match(r"/(?:outputs|alone)/([^/]+)", where)
+        needed = request_at(where)
         every: tuple[tuple[str, Callable[[], None]], ...] = (
             ("steps", lambda: self._cut(where)),
-            ("requests", lambda: self._requests(named[1] if named else None)),
+            ("requests", lambda: self._requests(needed)),
             ("prompt_tokens", self._plain),
             ("actions", self._kinds),
             ("actions", lambda: self._ddmin("actions")),
@@ -120,8 +120,16 @@ class _Search:
             if taken is None:
                 return
             place = singles.index(taken[0])
-            if taken[0].dimension in ("new_tokens", "chunk_tokens", "arrivals"):
-                self._amounts(taken[0].dimension)
+            self._more(taken[0])
+
+    def _more(self, taken: Removal) -> None:
+        """Remove more of what a single removal showed to be too much."""
+        if taken.dimension in ("new_tokens", "chunk_tokens", "arrivals"):
+            self._amounts(taken.dimension)
+        elif taken.dimension == "prompt_tokens":
+            number, place = taken.place
+            rest = len(self._prompt(number)) - place
+            self._smallest(rest, lambda left: _run(number, place, place + rest - left), place == 0)
 
     def singles(self) -> list[Removal]:
         """List the single removals of the case as it is."""
@@ -189,7 +197,7 @@ class _Search:
             return None
 
         greatest = len(steps)
-        hint = _step(case, where)
+        hint = steps_until(case, where)
         if hint is not None and hint < greatest and first(iter((hint,))) is not None:
             greatest = hint
             # Where the failure is not seen one step before, it is hardly seen earlier.
@@ -280,16 +288,3 @@ def _less(removal: Removal, greatest: int, left: int) -> tuple[Removal, ...]:
 
 def _run(number: int, begin: int, end: int) -> tuple[Removal, ...]:
     return tuple(Removal("prompt_tokens", (number, place)) for place in range(begin, end))
-
-
-def _step(case: Case, where: str) -> int | None:
-    """Give the number of steps up to the place of a failure, None where it names none."""
-    if found := re.match(r"/steps/([0-9]+)", where):
-        return int(found[1]) + 1
-    if found := re.match(r"/outputs/([^/]+)/([0-9]+)", where):
-        emitted = -1
-        for step, actions in enumerate(steps_of(case)):
-            emitted += sum(a.event == "decode" and a.request == found[1] for a in actions)
-            if emitted == int(found[2]):
-                return step + 1
-    return None
