@@ -17,16 +17,27 @@ def register(app: typer.Typer) -> None:
         output: Path = typer.Option(
             Path("results/fuzz-verify"), "--output", "-o", help="Folder for summary and failures."
         ),
+        certificate: Path | None = typer.Option(
+            None, help="A certificate of any kind (default: a hunt of four layouts, made now)."
+        ),
+        against: str | None = typer.Option(
+            None, help="Command of a second verifier (--protocol) that must answer alike."
+        ),
     ) -> None:
-        """Mutate a certificate of four layouts, sign each mutant anew, and judge it.
+        """Mutate a certificate, sign each mutant anew, and judge it.
 
         Example: lockstep fuzz-verify --mutants 5000 --seed 7
         """
+        import shlex
+
         from lockstep import fuzz_verify as fuzz
         from lockstep.cli import say
 
-        parent = fuzz.make()
-        outcome = fuzz.run(parent.forge, parent.evidence, mutants, seed, jobs, _progress())
+        parent = fuzz.read(certificate) if certificate else fuzz.make()
+        outcome = fuzz.run(
+            parent.forge, parent.evidence, mutants, seed, jobs, _progress(),
+            shlex.split(against or ""),
+        )  # fmt: skip
         fuzz.write(outcome, output)
         for line in fuzz.lines(outcome):
             say(line)

@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,38 +109,49 @@ def run(
     seed: int,
     jobs: int = 1,
     report: Report = lambda done, whole: None,
+    against: Sequence[str] = (),
 ) -> Outcome:
     """Judge mutants 0 to `mutants` − 1 of a statement.
 
     Args:
         forge: the statement, whole and true, and the keys.
-        evidence: the layout files by their paths, supplied with `oracle.supplies`.
+        evidence: the files that it binds by their paths, supplied with `oracle.supplies`; empty
+            for none.
         mutants: how many.
         seed: of all of them; the same seed and statement give the same mutants.
         jobs: verifier processes.
         report: told how many are done.
+        against: the command of a second verifier that speaks the protocol; what it answers
+            otherwise than the first is a failure. Empty for none.
 
     Raises:
         LockstepError: H9_GUARD_FAILED_OPEN, the verifier refuses the parent itself.
     """
     source = Source(forge, seed)
-    policy = encode(forge.policy())
+    policy = encode(_policy(forge))
     # Computed once, before threads share them.
     known, leaves = source.cells, source.leaves
     done = [0] * jobs
 
     def work(job: int) -> Tally:
         tally = Tally()
-        with Verifier(policy, forge.issued_at) as verifier:
-            parent = verifier.judge(source.parent, evidence)
+        with ExitStack() as stack:
+            verifier = stack.enter_context(Verifier(policy, forge.issued_at))
+            second = None
+            if against:
+                second = stack.enter_context(Verifier(policy, forge.issued_at, against, False))
+            parent = verifier.judge(source.parent, evidence or None)
             if parent.code != "OK":
                 hint = f"The parent is refused at {parent.pointer or 'the document'}."
                 raise LockstepError("H9_GUARD_FAILED_OPEN", "", "OK", parent.code, hint)
             for number in range(job, mutants, jobs):
                 mutant = source.mutant(number)
-                supplied = evidence if supplies(mutant) else None
+                supplied = evidence if evidence and supplies(mutant) else None
                 answer = verifier.judge(mutant.certificate, supplied)
-                tally.add(mutant, answer, *judge(mutant, answer, parent))
+                outcome, wrong = judge(mutant, answer, parent, source.kind, bool(evidence))
+                if second is not None and wrong is None:
+                    wrong = _differing(answer, second.judge(mutant.certificate, supplied))
+                tally.add(mutant, answer, outcome, wrong)
                 done[job] += 1
                 if job == 0:
                     report(sum(done), mutants)
@@ -151,8 +163,26 @@ def run(
             whole.merge(tally)
     whole.failures.sort(key=lambda failure: failure.mutant.number)
     derived = frozenset(leaf.place for leaf in leaves if leaf.field.kind == "derived")
-    cells = [(entry, name) for entry in fields() for name in operators_of(entry)]
+    cells = [(entry, name) for entry in fields(source.schema) for name in operators_of(entry)]
     return Outcome(mutants, seed, whole, _cells(cells), _cells(known), derived)
+
+
+def _policy(forge: Forge) -> dict[str, Any]:
+    """Give a policy that admits the statement's kind."""
+    policy = forge.policy()
+    rule, wanted = policy["rules"][0], forge.statement["predicateType"]
+    others = [one for one in policy["rules"] if one["predicateType"] != wanted]
+    return {**policy, "rules": [{**rule, "predicateType": wanted}, *others]}
+
+
+def _differing(one: Answer, other: Answer) -> str | None:
+    """Say what a second verifier answers otherwise, if it does."""
+    answers = [(a.code, a.pointer, a.verdict, a.counts) for a in (one, other)]
+    if answers[0] == answers[1]:
+        return None
+    return (
+        f"{one.code} at {one.pointer!r}, and the second verifier {other.code} at {other.pointer!r}"
+    )
 
 
 def _cells(found: Iterable[tuple[Field, str]]) -> frozenset[Cell]:

@@ -44,14 +44,13 @@ class Value:
     held: Any
 
 
-def predicate_schema() -> Schema:
-    """Give the schema of a hunt's predicate."""
-    schema: Schema = spec.load("schemas/hunt.schema.json")
+def predicate_schema(kind: str = "hunt") -> Schema:
+    """Give the schema of a kind's predicate."""
+    schema: Schema = spec.load(f"schemas/{kind}.schema.json")
     return schema
 
 
-def _field(path: str, node: Schema, inherited: str, in_array: bool) -> tuple[Field, Schema, str]:
-    root = predicate_schema()
+def _field(root: Schema, path: str, node: Schema, inherited: str) -> tuple[Field, Schema, str]:
     target = root["$defs"][node["$ref"].removeprefix("#/$defs/")] if "$ref" in node else node
     own = node.get("x-class") or target.get("x-class") or inherited
     types = target["type"]
@@ -61,35 +60,43 @@ def _field(path: str, node: Schema, inherited: str, in_array: bool) -> tuple[Fie
         (types,) if isinstance(types, str) else tuple(types),
         tuple(target.get("enum", ())),
         (target.get("minimum"), target.get("maximum")),
-        in_array,
+        path.endswith("*"),
     )
     return found, target, own
 
 
-def fields(path: str = "", node: Schema | None = None, inherited: str = "") -> Iterator[Field]:
-    """Give every field that the schema knows, the predicate itself first."""
-    field, target, own = _field(path, node or predicate_schema(), inherited, path.endswith("*"))
+def fields(root: Schema) -> Iterator[Field]:
+    """Give every field that a predicate's schema knows, the predicate itself first."""
+    return _fields_below(root, "", root, "")
+
+
+def _fields_below(root: Schema, path: str, node: Schema, inherited: str) -> Iterator[Field]:
+    field, target, own = _field(root, path, node, inherited)
     yield field
     for name, member in target.get("properties", {}).items():
-        yield from fields(f"{path}/{name}", member, own)
+        yield from _fields_below(root, f"{path}/{name}", member, own)
     if "items" in target:
-        yield from fields(f"{path}/*", target["items"], own)
+        yield from _fields_below(root, f"{path}/*", target["items"], own)
 
 
-def values(
-    held: Any, place: Place = (), path: str = "", node: Schema | None = None, inherited: str = ""
+def values(held: Any, root: Schema) -> Iterator[Value]:
+    """Give every value of a predicate that its schema admits, the predicate itself first."""
+    return _values_below(root, held, (), "", root, "")
+
+
+def _values_below(
+    root: Schema, held: Any, place: Place, path: str, node: Schema, inherited: str
 ) -> Iterator[Value]:
-    """Give every value of a valid predicate, the predicate itself first."""
-    field, target, own = _field(path, node or predicate_schema(), inherited, path.endswith("*"))
+    field, target, own = _field(root, path, node, inherited)
     yield Value(place, field, held)
     if isinstance(held, dict):
         for name, member in held.items():
-            yield from values(
-                member, (*place, name), f"{path}/{name}", target["properties"][name], own
-            )
+            below = target["properties"][name]
+            yield from _values_below(root, member, (*place, name), f"{path}/{name}", below, own)
     elif isinstance(held, list):
         for i, item in enumerate(held):
-            yield from values(item, (*place, i), f"{path}/*", target["items"], own)
+            below = target["items"]
+            yield from _values_below(root, item, (*place, i), f"{path}/*", below, own)
 
 
 def is_leaf(held: Any) -> bool:
@@ -109,9 +116,8 @@ def leaves(held: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
             yield from leaves(item, (*place, i))
 
 
-def class_at(place: Place) -> str:
+def class_at(place: Place, root: Schema) -> str:
     """Give the class of the value at a place; what the schema does not know counts as derived."""
-    root = predicate_schema()
     node, own = root, ""
     for step in place:
         target = root["$defs"][node["$ref"].removeprefix("#/$defs/")] if "$ref" in node else node

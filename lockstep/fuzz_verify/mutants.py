@@ -17,11 +17,13 @@ from lockstep.fuzz_verify.fields import (
     ABSENT,
     Field,
     Place,
+    Schema,
     Value,
     class_at,
     fields,
     leaves,
     pointer,
+    predicate_schema,
     values,
 )
 from lockstep.fuzz_verify.operators import (
@@ -130,10 +132,20 @@ class Source:
         predicate: dict[str, Any] = self.forge.statement["predicate"]
         return predicate
 
+    @property
+    def kind(self) -> str:
+        """The certificate's kind."""
+        return str(self.forge.statement["predicateType"]).split(":")[-2]
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema of its predicate."""
+        return predicate_schema(self.kind)
+
     @cached_property
     def values(self) -> tuple[Value, ...]:
         """Every value of the parent's predicate."""
-        return tuple(values(self.predicate))
+        return tuple(values(self.predicate, self.schema))
 
     @cached_property
     def leaves(self) -> tuple[Value, ...]:
@@ -160,7 +172,7 @@ class Source:
         """The cells (field × operator) that this document has values for, shuffled by the seed."""
         found = [
             (field, operator)
-            for field in fields()
+            for field in fields(self.schema)
             if field.path in self.held
             for operator in operators_of(field)
         ]
@@ -235,7 +247,7 @@ class Source:
             for at in before.keys() | after.keys()
             if at not in before or at not in after or not same(before[at], after[at])
         }
-        return frozenset(class_at(at) for at in differing)
+        return frozenset(class_at(at, self.schema) for at in differing)
 
     def _sign(self, statement: dict[str, Any]) -> bytes:
         payload = text(statement)

@@ -1,9 +1,14 @@
-"""The certificate that is fuzzed: a hunt of four small layouts, made now."""
+"""The certificate that is fuzzed: a hunt of four small layouts, made now, or one from a file."""
 
+import base64
+import binascii
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 from lockstep.certificate.statement import hunt_subjects, statement
 from lockstep.claims.hunt import predicate
+from lockstep.errors import LockstepError
 from lockstep.falsify.forge import Forge
 from lockstep.falsify.registry import placeholders
 from lockstep.hunt import hunt
@@ -40,6 +45,20 @@ def make(name: str = SET) -> Parent:
         layout["source"]["path"]: _file(layout["source"]["path"]) for layout in folded["layouts"]
     }
     return Parent(Forge(statement("hunt", hunt_subjects(folded), folded), _ISSUED_AT), evidence)
+
+
+def read(path: Path) -> Parent:
+    """Take the statement of a certificate, of whichever kind; no files are supplied with it.
+
+    Raises:
+        LockstepError: FILE_UNREADABLE, the file is none or holds no certificate.
+    """
+    try:
+        payload = base64.b64decode(json.loads(path.read_bytes())["payload"], validate=True)
+        held = json.loads(payload)
+        return Parent(Forge(held, held["predicate"]["issued_at"]), {})
+    except (OSError, ValueError, KeyError, TypeError, binascii.Error) as fault:
+        raise LockstepError("FILE_UNREADABLE", str(path), "a certificate", str(fault)) from None
 
 
 def _file(path: str) -> bytes:

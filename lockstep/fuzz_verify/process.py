@@ -35,9 +35,14 @@ class Verifier:
         policy: the policy's bytes.
         clock: the verifier's clock.
         command: the process, which speaks the protocol of `conformance/README.md`.
+        bounded: whether its address space is bounded; a runtime that reserves much and uses little
+            does not start within the bound.
     """
 
-    def __init__(self, policy: bytes, clock: str, command: Sequence[str] = COMMAND) -> None:
+    def __init__(
+        self, policy: bytes, clock: str, command: Sequence[str] = COMMAND, bounded: bool = True
+    ) -> None:
+        self._bounded = bounded
         self._command = command
         self._policy = base64.b64encode(policy).decode("ascii")
         self._clock = clock
@@ -108,7 +113,7 @@ class Verifier:
                 stderr=subprocess.DEVNULL,
             )
             self._answered = False
-            if hasattr(resource, "prlimit"):
+            if self._bounded and hasattr(resource, "prlimit"):
                 most = (limits.MUTANT_MEMORY_BYTES, limits.MUTANT_MEMORY_BYTES)
                 resource.prlimit(self._process.pid, resource.RLIMIT_AS, most)
         return self._process

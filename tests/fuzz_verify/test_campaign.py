@@ -1,9 +1,11 @@
 """The campaign finds nothing on the verifier, and finds what a wrong verifier does."""
 
+import base64
 import copy
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -40,6 +42,50 @@ def test_5000_mutants_get_the_answers_that_they_must(parent):
     assert len(outcome.cells_of_schema - outcome.cells_of_document) < 30
     codes = {code for _, _, code in outcome.tally.outcomes}
     assert len(codes) > 20 and "OK" in codes
+
+
+def certificate_of(kind, folder):
+    """The file of the vectors' valid certificate of a kind, signed by nobody that matters."""
+    vectors = Path(__file__).parents[2] / "conformance/vectors/v1"
+    payload = (vectors / kind / "files/valid.payload").read_bytes()
+    path = folder / f"{kind}.cert.json"
+    path.write_text(json.dumps({"payload": base64.b64encode(payload).decode()}))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["fidelity", "replay"])
+def test_mutants_of_another_kind_get_the_answers_that_they_must(kind, tmp_path):
+    parent = fuzz_verify.read(certificate_of(kind, tmp_path))
+    outcome = fuzz_verify.run(parent.forge, parent.evidence, 150, seed=1)
+    assert [failure.wrong for failure in outcome.tally.failures] == []
+    assert len({code for _, _, code in outcome.tally.outcomes}) > 8
+    assert outcome.tally.cells <= outcome.cells_of_document <= outcome.cells_of_schema
+
+
+def test_a_second_verifier_that_answers_otherwise_is_told(tmp_path):
+    parent = fuzz_verify.read(certificate_of("fidelity", tmp_path))
+    against = (sys.executable, "-c", ACCEPTING)
+    outcome = fuzz_verify.run(parent.forge, parent.evidence, 20, seed=1, against=against)
+    assert outcome.tally.failed > 10
+    assert "second verifier OK" in outcome.tally.failures[0].wrong
+
+
+def test_what_is_no_certificate_is_no_parent(tmp_path):
+    (tmp_path / "x.cert.json").write_text("{}")
+    for path in (tmp_path / "x.cert.json", tmp_path / "absent.cert.json"):
+        with pytest.raises(LockstepError) as caught:
+            fuzz_verify.read(path)
+        assert caught.value.code == "FILE_UNREADABLE"
+
+
+def test_what_the_signer_alone_can_say_is_no_failure():
+    added = replace(mutant("/not_run"), operator="insert")
+    assert judge(added, GOOD, GOOD, "fidelity", False) == ("OK", None)
+    told = replace(mutant("/runs/*/outcome"), before="not_run", after="vacuous")
+    assert judge(told, GOOD, GOOD, "invariance", False) == ("OK", None)
+    assert judge(replace(told, after="holds"), GOOD, GOOD, "invariance", False)[1] is not None
+    digest = mutant("/runs/*/workloads/*", ("witnessed",))
+    assert judge(digest, GOOD, GOOD, "invariance", False) == ("OK", None)
 
 
 GOOD = Answer("OK", 0.01, "", "DERIVED", {"rows": 6})
