@@ -16,6 +16,7 @@ KINDS = (
     "campaign",
     "finding",
     "mutation",
+    "certification",
 )
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -65,6 +66,14 @@ def replay_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
         for name in ("workload", "schedule")
     ]
     return [*model_subjects("replay", predicate), *documents]
+
+
+def certification_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of a certified server: spec and server [CERT-19]."""
+    return [
+        subject("spec", spec.digest("certification")),
+        subject("server", predicate["subject_sha256"]),
+    ]
 
 
 def finding_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:

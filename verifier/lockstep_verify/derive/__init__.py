@@ -19,6 +19,7 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:campaign:v1": "campaign",
     "urn:lockstep:certificate:finding:v1": "finding",
     "urn:lockstep:certificate:mutation:v1": "mutation",
+    "urn:lockstep:certificate:certification:v1": "certification",
 }
 """The module below this package, and the stem of the spec's files, by predicate type."""
 

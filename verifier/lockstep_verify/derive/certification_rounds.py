@@ -1,0 +1,184 @@
+"""The form of rounds, and what times and gauge say of batch and cache (CERT-7 to CERT-13)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lockstep_verify.derive.certification_plan import AT, Cell
+from lockstep_verify.errors import Refusal
+
+Document = dict[str, Any]
+
+_GAUGE_LAG = 2
+"""The largest reading beside requests that are sent one by one."""
+
+
+class Witness(NamedTuple):
+    """What a cell's rounds show of the condition.
+
+    Attributes:
+        batched: of each round, whether a batch formed.
+        witness: `gauge`, `overlap` or `none`.
+        width: of the widest batch.
+        cache: `shown`, `contradicted` or `not_reported`.
+    """
+
+    batched: list[bool]
+    witness: str
+    width: int
+    cache: str
+
+
+def refuse(where: str, expected: object, got: object, code: str = "BAD_VALUE") -> None:
+    """Refuse what stands at `where` of the predicate."""
+    raise Refusal(code, f"{AT}/{where}", expected, got)
+
+
+def check_numbers(
+    rounds: list[Document], lifetimes: int, per_lifetime: int, reason: str, at: str
+) -> None:
+    """Check that rounds are those that were planned, from the first on (CERT-7)."""
+    planned = lifetimes * per_lifetime
+    if len(rounds) > planned:
+        refuse(f"{at}/rounds", f"at most {planned}", len(rounds))
+    for i, one in enumerate(rounds):
+        for member, value in zip(("lifetime", "number"), divmod(i, per_lifetime), strict=True):
+            if one[member] != value:
+                refuse(f"{at}/rounds/{i}/{member}", value, one[member])
+    if (reason == "") != (len(rounds) == planned):
+        refuse(f"{at}/reason", "a reason, exactly where rounds are lacking", reason)
+
+
+def check_form(one: Document, roles: list[str], outputs: int, gauge: bool, at: str) -> None:
+    """Check lists, places, times, failures and readings of one round (step 4)."""
+    size = len(roles)
+    for member in (
+        "outputs",
+        "start_us",
+        "first_us",
+        "end_us",
+        "cached",
+        "prompt_tokens",
+        "scores",
+    ):
+        if one.get(member) is not None and len(one[member]) != size:
+            refuse(f"{at}/{member}", f"{size} entries", len(one[member]))
+    failed = [failure["request"] for failure in one["failures"]]
+    for i, place in enumerate(failed):
+        if place >= size or place <= max(failed[:i], default=-1):
+            refuse(f"{at}/failures/{i}/request", "places of requests, ascending", place)
+    for place, output in enumerate(one["outputs"]):
+        if output is not None and output >= outputs:
+            refuse(f"{at}/outputs/{place}", f"below {outputs}", output)
+        lacking = output is None and roles[place] != "cancelled"
+        if (output is not None and place in failed) or (lacking and place not in failed):
+            refuse(f"{at}/outputs/{place}", "an output or a failure", output)
+        first, start, end = one["first_us"][place], one["start_us"][place], one["end_us"][place]
+        if not start <= (start if first is None else first) <= end:
+            refuse(f"{at}/end_us/{place}", "start, first and end ascending", end)
+    peak, polls = one["peak_running"], one["polls"]
+    if (peak is not None and not (gauge and polls)) or (polls and not gauge):
+        refuse(f"{at}/peak_running", "a reading of the adapter's gauge", peak)
+
+
+def check_one_by_one(one: Document, at: str) -> None:
+    """Check that no request was in flight beside another (CERT-12)."""
+    code = "CONTROL_NOT_SEQUENTIAL"
+    for place, (start, end) in enumerate(zip(one["start_us"][1:], one["end_us"], strict=False)):
+        if start < end:
+            refuse(f"{at}/start_us/{place + 1}", f"{end} or later", start, code)
+    peak = one["peak_running"]
+    if peak is not None and peak > _GAUGE_LAG:
+        refuse(f"{at}/peak_running", f"at most {_GAUGE_LAG}", peak, code)
+
+
+def check_waves(cell: Cell, one: Document, at: str) -> None:
+    """Check that requests were sent in the planned order, and waves after one another (CERT-12)."""
+    start, before = one["start_us"], list[int]()
+    for wave, places in enumerate(cell.submission(one["number"])):
+        earliest = 0
+        if cell.waves[wave] == "end":
+            earliest = max(one["end_us"][place] for place in before)
+        elif cell.waves[wave] == "first_token":
+            known = [one["first_us"][place] for place in before]
+            earliest = min((first for first in known if first is not None), default=0)
+        for place in places:
+            if start[place] < earliest:
+                refuse(f"{at}/start_us/{place}", f"{earliest} or later", start[place])
+            earliest = start[place]
+        before = places or before
+
+
+def most_at_once(begin: list[int], end: list[int]) -> int:
+    """Give the most intervals, each without its end, that share a moment."""
+    steps = sorted([(at, 1) for at in begin] + [(at, -1) for at in end])
+    running = most = 0
+    for _, step in steps:
+        running += step
+        most = max(most, running)
+    return most
+
+
+def batched(one: Document, streams: bool, gauge: bool) -> bool:
+    """Whether a batch formed in a round (CERT-11)."""
+    if most_at_once(one["start_us"], one["end_us"]) < 2 or not (streams or gauge):
+        return False
+    if streams and overlap(one) < 2:
+        return False
+    peak = one["peak_running"]
+    return not gauge or (peak is not None and 2 <= peak <= len(one["outputs"]))
+
+
+def overlap(one: Document) -> int:
+    """Give the most requests between first token and end at one time; 0 where it is not known."""
+    if any(
+        first is None and output is not None
+        for first, output in zip(one["first_us"], one["outputs"], strict=True)
+    ):
+        return 0
+    streamed = [
+        (first, end)
+        for first, end in zip(one["first_us"], one["end_us"], strict=True)
+        if first is not None
+    ]
+    return most_at_once([first for first, _ in streamed], [end for _, end in streamed])
+
+
+def witness(cell: Cell, rounds: list[Document], plan: Document, gauge: bool) -> Witness:
+    """Give what a cell's rounds show of batch and cache (CERT-11, CERT-13)."""
+    formed = [batched(one, "stream" in plan["offers"], gauge) for one in rounds]
+    scored = [
+        one
+        for one, together in zip(rounds, formed, strict=True)
+        if together and one["number"] >= plan["priming"]
+    ]
+    named = ("gauge" if gauge else "overlap") if scored else "none"
+    widths = [one["peak_running"] if gauge else overlap(one) for one in scored]
+    return Witness(formed, named, max(widths, default=0), _cache(cell, rounds, plan))
+
+
+def _cache(cell: Cell, rounds: list[Document], plan: Document) -> str:
+    first = max(1, plan["priming"])
+    told: list[list[tuple[int, int]]] = []
+    for one in rounds:
+        if one["number"] < first or one["cached"] is None or plan["form"] != "tokens":
+            continue
+        seen = [
+            (request["wave"], cached)
+            for request, cached in zip(cell.requests, one["cached"], strict=False)
+            if request["role"] == "probe"
+            and len(request["prompt"]) > plan["block_size"]
+            and cached is not None
+        ]
+        if seen:
+            told.append(seen)
+    if not told:
+        return "not_reported"
+    every = [cached for seen in told for _, cached in seen]
+    early = [[cached for wave, cached in seen if wave == 0] for seen in told]
+    contradicted = {
+        "warm": not any(every),
+        "off": any(every),
+        "cold": any(seen and all(seen) for seen in early),
+    }
+    return "contradicted" if contradicted[cell.condition["cache"]] else "shown"
