@@ -106,4 +106,20 @@ OPERATORS = (
         black_box="visible",
         reason="A request's tokens change with greedy neighbours.",
     ),
+    Operator(
+        id="nucleus_of_one_more",
+        subsystem="sampler",
+        module=_SAMPLER,
+        edits=(
+            Edit(
+                "        order, ranked = order[:count], ranked[:count]\n",
+                "        count = sentinel.inject(min(count + 1, len(order)), count)\n"
+                "        order, ranked = order[:count], ranked[:count]\n",
+            ),
+        ),
+        cause="top_p keeps one token more than the fewest that have its share.",
+        source="strict and weak comparison confused",
+        black_box="invisible",
+        reason="Every schedule draws from the same tokens.",
+    ),
 )
