@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from lockstep import spec
 from lockstep.errors import LockstepError
 from lockstep.fuzz.case import Case
 from lockstep.minimize.dimensions import dimensions, steps_of
@@ -34,7 +35,8 @@ def predicate(seen: FindingSeen, *, issued_at: str, producer: Mapping[str, str])
 
     Raises:
         LockstepError: FINDING_NOT_REPRODUCED, the reduced case shows no failure;
-            FINDING_NOT_MINIMAL, one of its single removals still shows it.
+            FINDING_NOT_MINIMAL, one of its single removals still shows it; LIMIT_SIZE, it has
+            more of them than a certificate may hold.
     """
     if seen.shown.failure is None:
         raise LockstepError("FINDING_NOT_REPRODUCED", "/case", "a failure", "nothing is wrong")
@@ -52,6 +54,9 @@ def predicate(seen: FindingSeen, *, issued_at: str, producer: Mapping[str, str])
     left = [row["place"] for row in removals if row["outcome"] == "reproduces"]
     if left:
         raise LockstepError("FINDING_NOT_MINIMAL", "/removals", "none that reproduces", left[0])
+    most: int = spec.load("finding.json")["most_removals"]
+    if len(removals) > most:
+        raise LockstepError("LIMIT_SIZE", "/removals", f"at most {most}", len(removals))
     unmutated = seen.unmutated
     return {
         "issued_at": issued_at,

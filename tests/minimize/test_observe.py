@@ -101,8 +101,10 @@ def test_what_is_left_to_remove_is_not_signed(drawn: FindingSeen) -> None:
     removal, sha256, _ = drawn.reduced.outcomes[0]
     spoilt = ((removal, sha256, Outcome("reproduces")), *drawn.reduced.outcomes[1:])
     reduced = Reduced(drawn.reduced.case, spoilt, 1, 1)
+    many = Reduced(drawn.reduced.case, drawn.reduced.outcomes * 1000, 1, 1)
     for seen, code in (
         (replace(drawn, reduced=reduced), "FINDING_NOT_MINIMAL"),
+        (replace(drawn, reduced=many), "LIMIT_SIZE"),
         (replace(drawn, shown=replace(drawn.shown, failure=None)), "FINDING_NOT_REPRODUCED"),
     ):
         with pytest.raises(LockstepError) as caught:

@@ -9,7 +9,7 @@ from lockstep.minimize.dimensions import Removal, dimensions, removals
 from lockstep.minimize.legality import Rules
 from lockstep.minimize.removals import without
 from lockstep_verify.derive.finding_case import digest
-from lockstep_verify.derive.finding_removals import single_removals
+from lockstep_verify.derive.finding_removals import removal_count, single_removals
 from lockstep_verify.derive.finding_rules import judge, weakening
 from tests.minimize.conftest import swarm_case
 
@@ -26,6 +26,8 @@ def test_both_list_the_same_removals(seed: int) -> None:
         for name, place, smaller in single_removals(case.document(), list(dimensions()))
     ]
     assert mine == theirs
+    for name in dimensions():
+        assert removal_count(case.document(), [name]) == [n for n, _, _ in mine].count(name)
     assert {name for name, _, _ in mine} >= {"requests", "actions", "steps", "prompt_tokens"}
 
 

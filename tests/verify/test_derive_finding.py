@@ -277,6 +277,19 @@ def test_the_work_is_bounded(stated: dict[str, Any], monkeypatch: pytest.MonkeyP
     assert judge(stated).verdict == "MINIMAL"
 
 
+def test_a_long_case_with_a_short_list_is_refused_at_once(stated: dict[str, Any]) -> None:
+    """Its removals, made, would have some billions of tokens."""
+    attested(stated)
+    put(stated, "/predicate/mutation/name", "refcount_leak")
+    put(stated, "/predicate/model/recipe", None)
+    put(stated, "/predicate/model/max_positions", 1 << 20)
+    put(stated, f"{CASE}/pool", {"blocks": 4096, "block_size": 64})
+    put(stated, f"{CASE}/workload/requests/0/prompt", [0] * 200_000)
+    put(stated, "/predicate/removals", get(stated, "/predicate/removals")[:3])
+    renew(stated)
+    assert refusal(stated) == ("FINDING_REMOVALS_NOT_DERIVED", "/predicate/removals")
+
+
 ANSWERS: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
     "not reproduced": (
         {"outcome": "not_reproduced"},

@@ -15,7 +15,7 @@ from lockstep_verify.derive.finding_case import (
     check_surroundings,
     digest,
 )
-from lockstep_verify.derive.finding_removals import single_removals
+from lockstep_verify.derive.finding_removals import removal_count, single_removals
 from lockstep_verify.derive.finding_rules import judge, weakening
 from lockstep_verify.derive.not_run import check_not_run
 from lockstep_verify.derive.replay_ledger import framed, number
@@ -112,8 +112,9 @@ def _check_removals(
 ) -> int:
     """Judge the single removals, and give how many outcomes are derived (step 5)."""
     told, at = predicate["removals"], f"{_AT}/removals"
-    demanded = list(single_removals(predicate["case"], free))
-    _require("FINDING_REMOVALS_NOT_DERIVED", at, len(demanded), len(told))
+    count = removal_count(predicate["case"], free)
+    _require("FINDING_REMOVALS_NOT_DERIVED", at, count, len(told))
+    demanded = single_removals(predicate["case"], free)
     known: dict[str, tuple[str, str]] = {}
     judged: dict[str, tuple[str, bool]] = {}
     derived = 0

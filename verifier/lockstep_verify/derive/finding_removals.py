@@ -21,6 +21,25 @@ def single_removals(case: Case, free: list[str]) -> Iterator[tuple[str, Place, C
                 yield entry["name"], place, smaller
 
 
+def removal_count(case: Case, free: list[str]) -> int:
+    """Give how many there are, without making one: a case may be large, and its list short."""
+    requests, steps = case["workload"]["requests"], case["steps"]
+    actions = [action for _, action in actions_of(case)]
+    counts = {
+        "requests": len(requests) if len(requests) > 1 else 0,
+        "steps": len(steps) - bool(steps and steps[-1]),
+        "actions": len(actions),
+        "prompt_tokens": sum(len(r["prompt"]) for r in requests if len(r["prompt"]) > 1),
+        "new_tokens": sum(request["max_new"] > 1 for request in requests),
+        "chunk_tokens": sum(action.get("tokens", 0) > 1 for action in actions),
+        "named_blocks": sum("blocks" in action for action in actions),
+        "arrivals": sum(request["arrival"] > 0 for request in requests),
+        "pool_blocks": int(case["pool"]["blocks"] > 1),
+        "block_size": int(case["pool"]["block_size"] > 1),
+    }
+    return sum(counts[name] for name in free)
+
+
 def actions_of(case: Case) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Give the actions of a case, each with its step and its number there."""
     for step, actions in enumerate(case["steps"]):
