@@ -139,3 +139,7 @@ EXECUTION_EVENTS = 100_000
 
 EXECUTION_EVENTS_MOST = 400_000
 """Events after which it begins one although it is not idle."""
+
+CASE_SECONDS = 600
+"""The longest that a worker may take over one case; most take milliseconds, and one under a
+mutation may never end."""

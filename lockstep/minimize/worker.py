@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from lockstep import limits
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -131,7 +133,12 @@ class Workers:
 
     def _answer(self, number: int) -> dict[str, Any]:
         process = self._processes[number]
-        line = _pipe(process.stdout).readline()
+        answers = _pipe(process.stdout)
+        if not select.select([answers], [], [], limits.CASE_SECONDS)[0]:
+            process.kill()
+            expected = f"an answer within {limits.CASE_SECONDS} seconds"
+            raise LockstepError("WORKER_ENDED", "/worker", expected, "none")
+        line = answers.readline()
         if not line:
             raise LockstepError("WORKER_ENDED", "/worker", "an answer", f"status {process.wait()}")
         answer: dict[str, Any] = json.loads(line)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lockstep import limits
 from lockstep.certificate.statement import finding_subjects, statement
 from lockstep.claims.finding import predicate
 from lockstep.errors import LockstepError
@@ -118,6 +119,13 @@ def test_a_worker_that_ends_is_told() -> None:
         with pytest.raises(LockstepError) as caught:
             workers.show(swarm_case(1))
     assert caught.value.code == "WORKER_ENDED"
+
+
+def test_a_worker_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "CASE_SECONDS", 0.001)
+    with Workers(Engine()) as workers, pytest.raises(LockstepError) as caught:
+        workers.show(swarm_case(1))
+    assert (caught.value.code, caught.value.got) == ("WORKER_ENDED", "none")
 
 
 def test_a_workers_refusal_is_its_words() -> None:
