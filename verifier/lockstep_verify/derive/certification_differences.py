@@ -115,7 +115,8 @@ def probes(cell: Cell, seen: dict[int, list[Seen]], alone: dict[int, list[Seen]]
         found[probe].own.extend(seen[place])
         found[probe].alone.extend(one for one in alone.get(place, ()) if one.settled)
     for one in found.values():
-        one.own.sort(key=lambda member: (member.lifetime, member.number))
+        for several in (one.own, one.alone):
+            several.sort(key=lambda member: (member.lifetime, member.number))
     return list(found.values())
 
 

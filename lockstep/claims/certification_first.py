@@ -1,0 +1,63 @@
+"""The first difference of a cell [CERT-17]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lockstep.claims import certification_answers as answers
+from lockstep.claims.certification_cells import Cell, Comparison, tail
+
+SCOPES = ("repeats", "lifetimes", "alone", "rescoring")
+
+
+def first(cell: Cell) -> dict[str, Any] | None:
+    """Give the member `first` of a cell: None where nothing differs."""
+    found = [one for one in cell.comparisons if one.kind is not None]
+    if not found:
+        return None
+    one = min(found, key=_order)
+    position, delta = _rescored(cell, one) if one.scope == "rescoring" else _where(cell, one)
+    return {
+        "scope": one.scope,
+        "kind": one.kind,
+        "request": one.probe,
+        "a": one.a.where(),
+        "b": one.b.where(),
+        "position": position,
+        "delta": delta,
+    }
+
+
+def _order(one: Comparison) -> tuple[Any, ...]:
+    if one.scope == "rescoring":
+        return SCOPES.index(one.scope), one.a, one.probe
+    return SCOPES.index(one.scope), one.probe, one.a, one.b
+
+
+def _where(cell: Cell, one: Comparison) -> tuple[int | None, str | None]:
+    left, right = cell.run.outputs[one.a.output], cell.run.outputs[one.b.output]
+    if one.kind == "shape":
+        return None, None
+    position = answers.agreeing(left, right, str(one.kind))
+    if one.kind == "tokens" or position is None:
+        return position, None
+    if left.logprobs is None or right.logprobs is None:
+        return position, None
+    return position, answers.delta(left.logprobs[position], right.logprobs[position])
+
+
+def _rescored(cell: Cell, one: Comparison) -> tuple[int, str | None]:
+    seen = next(
+        told
+        for told in cell.rounds
+        if (told.lifetime, told.number) == (one.a.lifetime, one.a.number)
+    )
+    place = cell.planned.requests[one.probe].rescores
+    rescored = None if place is None else seen.outputs[place]
+    wanted = cell.run.outputs[rescored or 0]
+    numbers = tail(cell.run.outputs[one.a.output], wanted)
+    said = wanted.logprobs or ()
+    position = answers.leading(numbers, said)
+    if position >= len(numbers):
+        return position, None
+    return position, answers.delta(numbers[position], said[position])

@@ -1,0 +1,82 @@
+"""What the times and readings of rounds show of batch and cache [CERT-11, CERT-13, CERT-15]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lockstep.certify.cells import PlannedCell
+from lockstep.certify.observation import Adapter, Round
+from lockstep.certify.requests import Plan
+
+
+def together(spans: Iterable[tuple[int, int]]) -> int:
+    """Give the most spans, each without its end, that share a moment."""
+    held = list(spans)
+    return max((sum(a <= at < b for a, b in held) for at, _ in held), default=0)
+
+
+def in_flight(one: Round) -> int:
+    """Give the most requests between start and end at one time."""
+    return together(zip(one.start_us, one.end_us, strict=True))
+
+
+def overlap(one: Round) -> int | None:
+    """Give the most requests between first token and end at one time; None where not known."""
+    spans = []
+    for output, first, end in zip(one.outputs, one.first_us, one.end_us, strict=True):
+        if first is not None:
+            spans.append((first, end))
+        elif output is not None:
+            return None
+    return together(spans)
+
+
+def is_batched(one: Round, plan: Plan, adapter: Adapter) -> bool:
+    """Whether a batch formed in a round [CERT-11]."""
+    streams, gauge = "stream" in plan["offers"], adapter.gauge is not None
+    if in_flight(one) < 2:
+        return False
+    if streams and (overlap(one) or 0) < 2:
+        return False
+    if gauge and not 2 <= (one.peak_running or 0) <= len(one.outputs):
+        return False
+    return streams or gauge
+
+
+def width(one: Round, adapter: Adapter) -> int:
+    """Give how many requests a round that is batched had at once."""
+    return (one.peak_running if adapter.gauge is not None else overlap(one)) or 0
+
+
+def settled(rounds: Sequence[Round], priming: int) -> tuple[Round, ...]:
+    """Give the settled rounds of a cell [CERT-15]."""
+    later = [one for one in rounds if one.number >= max(1, priming)]
+    for lifetime in {one.lifetime for one in rounds}:
+        if sum(one.lifetime == lifetime for one in later) < 2:
+            return tuple(rounds)
+    return tuple(later)
+
+
+def cache_witness(cell: PlannedCell, rounds: Sequence[Round], plan: Plan) -> str:
+    """Give what reports of cached tokens show [CERT-13]."""
+    if plan["form"] != "tokens":
+        return "not_reported"
+    waves: list[dict[int, list[int]]] = []
+    for one in rounds:
+        if one.number >= max(1, plan["priming"]) and one.cached is not None:
+            told: dict[int, list[int]] = {}
+            for request, cached in zip(cell.present(one.number), one.cached, strict=True):
+                long = len(request.prompt) > plan["block_size"]
+                if request.role == "probe" and long and cached is not None:
+                    told.setdefault(request.wave, []).append(cached)
+            waves.append(told)
+    every = [cached for told in waves for group in told.values() for cached in group]
+    if not every:
+        return "not_reported"
+    if cell.cache == "warm":
+        held = any(every)
+    elif cell.cache == "off":
+        held = not any(every)
+    else:
+        held = not any(told.get(0) and all(told[0]) for told in waves)
+    return "shown" if held else "contradicted"

@@ -1,0 +1,213 @@
+"""Records of a certifier's run over a made-up server, small and consistent; tests break them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lockstep import spec
+from lockstep.certify.cells import PlannedCell, planned
+from lockstep.certify.observation import (
+    Adapter,
+    CellSeen,
+    Failure,
+    Identity,
+    Launch,
+    Named,
+    Output,
+    PromptsSeen,
+    Round,
+    Seen,
+    Setting,
+    Subject,
+    Top,
+)
+from lockstep.certify.requests import Request
+
+PRODUCER = {
+    "name": "lockstep",
+    "version": "0",
+    "python": "3.11",
+    "machine": "made up",
+    "command": "none",
+}
+ISSUED_AT = "2026-11-29T00:00:00Z"
+
+Twist = Callable[["Asked"], "Output | Failure | None"]
+"""What a server says in the place of its usual answer; None where it says that."""
+
+
+class Asked:
+    """One request as the made-up server gets it."""
+
+    def __init__(self, index: int, cell: PlannedCell, lifetime: int, number: int, place: int):
+        self.index, self.cell, self.lifetime = index, cell, lifetime
+        self.number, self.place = number, place
+        self.request: Request = cell.requests[place]
+
+
+def plan(**changes: Any) -> dict[str, Any]:
+    """Give a small plan: two cases that need two waves and one, and one that rescores."""
+    data = spec.load("certification.json")
+    told = {name: value for name, value in data["defaults"].items()}
+    told |= {
+        "low": 1,
+        "span": 255,
+        "context": 4096,
+        "offers": list(data["capabilities"]),
+        "cases": ["prefix_equal", "full_hit", "echo_rescore"],
+        "cache": ["warm", "cold"],
+        "filler": ["fixed", "varying"],
+        "fixed_width": 2,
+        "varying_widths": [0, 2],
+        "lifetimes": 2,
+        "repeats": 3,
+        "max_new": 4,
+        "top": 1,
+        "positive": "absent",
+        "positive_cases": [],
+    }
+    return {**told, **changes}
+
+
+def answer(prompt: Sequence[int], request: Request) -> Output:
+    """Give the answer of a server that depends on the request alone."""
+    key = repr((tuple(prompt), request.seed, request.sampling)).encode()
+    digest = hashlib.sha256(key).digest()
+    tokens = tuple(digest[: request.max_new])
+    logprobs = tuple(f"-{at}.{token:03d}" for at, token in enumerate(tokens))
+    top = tuple(
+        (Top(f"id:{token}", number),) for token, number in zip(tokens, logprobs, strict=True)
+    )
+    text = hashlib.sha256(bytes(tokens)).hexdigest()
+    return Output(tokens, None, text, "length", logprobs, top)
+
+
+def seen(parameters: Mapping[str, Any] | None = None, twist: Twist | None = None) -> Seen:
+    """Give the record of a run over a made-up server whose answers a twist may change."""
+    told = dict(plan() if parameters is None else parameters)
+    table: dict[Output, int] = {}
+    cells = tuple(
+        CellSeen(
+            tuple(
+                round_of(told, index, cell, lifetime, number, table, twist)
+                for lifetime in range(cell.lifetimes)
+                for number in range(cell.per_lifetime)
+            )
+        )
+        for index, cell in enumerate(planned(told))
+    )
+    positive = None if told["positive"] == "absent" else Launch("serve --mode fast")
+    identity = (
+        Identity("distribution_version", "1.0+cpu", "1.0+cpu", "metadata"),
+        Identity("runtime_version", "1.0", "1.0", "/version"),
+        Identity("startup_version", None, None, "start-up lines"),
+        Identity("model", "tiny", "tiny", "/v1/models"),
+    )
+    return Seen(
+        told,
+        Adapter("lockstep", "lockstep_requests_running", True),
+        Subject(identity, Launch("serve", "3.11", (Named("x", "1"),), ("up",)), positive),
+        (Named("httpx", "0.28"), Named("python", "3.11")),
+        (
+            Setting("graphs", "on", "off", "start-up line"),
+            Setting("prefix_cache", None, "off", "start-up line"),
+        ),
+        tuple(table),
+        cells,
+    )
+
+
+def round_of(
+    told: Mapping[str, Any],
+    index: int,
+    cell: PlannedCell,
+    lifetime: int,
+    number: int,
+    table: dict[Output, int],
+    twist: Twist | None,
+) -> Round:
+    """Give one round: waves one after the other, a request in a wave a microsecond later."""
+    size = len(cell.present(number))
+    start, first, end = [0] * size, [0] * size, [0] * size
+    now, before = 0, 0
+    for wave, places in enumerate(cell.submission(number)):
+        if cell.waves[wave] == "end":
+            now = before
+        for place in places:
+            start[place], first[place], end[place] = now, now + 200, now + 1000
+            now += 1
+            before = max(before, end[place])
+        if cell.alone:
+            now = before
+    answers: list[Output | None] = []
+    failures = []
+    for place in range(size):
+        asked = Asked(index, cell, lifetime, number, place)
+        if asked.request.role == "cancelled":
+            answers.append(None)
+            continue
+        got = (twist(asked) if twist else None) or _usual(asked, answers)
+        answers.append(got if isinstance(got, Output) else None)
+        if isinstance(got, Failure):
+            failures.append(replace(got, request=place))
+    outputs = [one if one is None else table.setdefault(one, len(table)) for one in answers]
+    warm = cell.cache == "warm" and number > 0
+    return Round(
+        lifetime,
+        number,
+        tuple(outputs),
+        tuple(start),
+        tuple(first),
+        tuple(end),
+        cached=tuple(told["block_size"] if warm else 0 for _ in range(size)),
+        prompt_tokens=tuple(len(one.prompt) for one in cell.present(number)),
+        peak_running=1 if cell.alone else size,
+        polls=9,
+        failures=tuple(failures),
+    )
+
+
+def _usual(asked: Asked, answers: Sequence[Output | None]) -> Output:
+    request = asked.request
+    if request.rescores is None:
+        return answer(request.prompt, request)
+    rescored = answers[request.rescores]
+    prompt = asked.cell.requests[request.rescores].prompt
+    if rescored is None or rescored.tokens is None:
+        return answer(prompt, request)
+    told: tuple[str | None, ...] = (None, *["-1.5"] * (len(prompt) - 1), *(rescored.logprobs or ()))
+    return replace(answer((*prompt, *rescored.tokens), request), prompt_logprobs=told)
+
+
+def prompts(
+    record: Seen, said: Callable[[str, int, int], Output], scores: Callable[[Output], str] | None
+) -> Seen:
+    """Give a record with the user's own prompts: two items, two rounds of each condition."""
+    table = {one: at for at, one in enumerate(record.outputs)}
+    rounds: list[tuple[Round, ...]] = []
+    for condition in ("sequential", "batched"):
+        apart = 1000 if condition == "sequential" else 1
+        several = []
+        for number in range(2):
+            got = [said(condition, number, item) for item in range(2)]
+            start = [item * apart for item in range(2)]
+            several.append(
+                Round(
+                    0,
+                    number,
+                    tuple(table.setdefault(one, len(table)) for one in got),
+                    tuple(start),
+                    tuple(at + 100 for at in start),
+                    tuple(at + 900 for at in start),
+                    peak_running=1 if condition == "sequential" else 2,
+                    polls=3,
+                    scores=None if scores is None else tuple(map(scores, got)),
+                )
+            )
+        rounds.append(tuple(several))
+    scorer = None if scores is None else "score"
+    own = PromptsSeen(2, "0" * 64, scorer, 1, 2, tuple(rounds))
+    return replace(record, outputs=tuple(table), prompts=own)
