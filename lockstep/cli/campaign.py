@@ -29,7 +29,10 @@ def fuzz(
         Path("results/fuzz"), "--corpus", help="Folder of records, kept cases and failures."
     ),
     seeds: int | None = typer.Option(
-        None, min=1, max=4096, help="The most of each population (default: the specification's)."
+        None,
+        min=1,
+        max=4096,
+        help="Of each population (default: the specification's); probes as many as there are.",
     ),
     model: Path | None = typer.Option(
         None, "--model", help="A model's folder (default: a tiny one, made here)."

@@ -142,7 +142,13 @@ def _round(
         yield parse_record(document)
 
 
-def counted(most: int | None = None) -> dict[str, int]:
-    """Give how many seeds of each population a campaign runs, `most` of each at most."""
+def counted(each: int | None = None) -> dict[str, int]:
+    """Give how many seeds of each population a campaign runs.
+
+    Args:
+        each: of every population, as far as there are probes; None for the specification's.
+    """
     declared = {name: one.seeds for name, one in populations().items()}
-    return {n: count if most is None else min(count, most) for n, count in declared.items()}
+    if each is None:
+        return declared
+    return {name: min(each, count) if name == PROBES else each for name, count in declared.items()}
