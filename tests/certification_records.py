@@ -132,10 +132,9 @@ def round_of(
     """Give one round: waves one after the other, a request in a wave a microsecond later."""
     size = len(cell.present(number))
     start, first, end = [0] * size, [0] * size, [0] * size
-    now, before = 0, 0
+    now = before = 0
     for wave, places in enumerate(cell.submission(number)):
-        if cell.waves[wave] == "end":
-            now = before
+        now = {"start": 0, "first_token": now + 200, "end": before}[cell.waves[wave]]
         for place in places:
             start[place], first[place], end[place] = now, now + 200, now + 1000
             now += 1
@@ -187,6 +186,7 @@ def prompts(
 ) -> Seen:
     """Give a record with the user's own prompts: two items, two rounds of each condition."""
     table = {one: at for at, one in enumerate(record.outputs)}
+    gauge = record.adapter.gauge
     rounds: list[tuple[Round, ...]] = []
     for condition in ("sequential", "batched"):
         apart = 1000 if condition == "sequential" else 1
@@ -202,8 +202,8 @@ def prompts(
                     tuple(start),
                     tuple(at + 100 for at in start),
                     tuple(at + 900 for at in start),
-                    peak_running=1 if condition == "sequential" else 2,
-                    polls=3,
+                    peak_running=None if gauge is None else 1 if apart > 1 else 2,
+                    polls=0 if gauge is None else 3,
                     scores=None if scores is None else tuple(map(scores, got)),
                 )
             )

@@ -150,13 +150,19 @@ def kinds(compared: list[Probe], again: list[Gap], table: Table) -> list[str]:
     """Give what differs, `tokens` before `shape` before `logprobs`."""
     found = set()
     for probe in compared:
-        each = [table.answers[seen.output] for seen in probe.own + probe.alone]
-        tokens = {one.tokens for one in each}
-        shapes = {(one.tokens, one.shape) for one in each}
-        whole = {one.whole for one in each}
-        found |= {"tokens"} if len(tokens) > 1 else set()
-        found |= {"shape"} if len(shapes) > len(tokens) else set()
-        found |= {"logprobs"} if len(whole) > len(shapes) else set()
+        # What was sent alone is compared with the cell's own outputs, not with itself.
+        own = [table.answers[seen.output] for seen in probe.own]
+        alone = [table.answers[seen.output] for seen in probe.alone] if own else []
+        if len({one.tokens for one in own + alone}) > 1:
+            found.add("tokens")
+        tokens = {one.tokens for one in own}
+        like = own + [one for one in alone if one.tokens in tokens]
+        if len({one.shape for one in like}) > len(tokens):
+            found.add("shape")
+        shapes = {one.shape for one in own}
+        like = own + [one for one in alone if one.shape in shapes]
+        if len({one.whole for one in like}) > len(shapes):
+            found.add("logprobs")
     if any(gap.at is not None for gap in again):
         found.add("logprobs")
     return [kind for kind in ("tokens", "shape", "logprobs") if kind in found]
