@@ -46,6 +46,7 @@ def test_the_oversized_request_is_what_is_left(wedge_seen: FindingSeen) -> None:
     assert origin_units(wedge_seen) > 100
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_nothing(wedge_seen: FindingSeen) -> None:
     assert wedge.found(jobs=2) == wedge_seen
 
