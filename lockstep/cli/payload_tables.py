@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from lockstep.cli.payload_certification import certification
 from lockstep.cli.payload_parts import (
     SHOWN_DIGITS,
     about,
@@ -181,6 +182,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "finding": finding,
     "campaign": campaign,
     "mutation": mutation,
+    "certification": certification,
 }
 
 

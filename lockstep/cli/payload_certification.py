@@ -1,0 +1,77 @@
+"""What `lockstep show` prints of the payload of a certified server."""
+
+from typing import Any
+
+from lockstep import spec
+from lockstep.certify.report import name, percent
+from lockstep.cli.payload_parts import about, counts_table, listed, table
+from lockstep.cli.tables import Table
+
+
+def certification(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a certified server: verdict, identity, cells, controls, limits, counts."""
+    adapter, plan = predicate["adapter"], predicate["plan"]
+    says = {one["id"]: one["says"] for one in spec.load("certification.json")["limits"]}
+    cells = [
+        (
+            one["verdict"],
+            one["case"],
+            name(one),
+            listed(one["kinds"]),
+            str(one["width"]),
+            _rate(one["statistics"]),
+        )
+        for one in predicate["cells"]
+        if rows or one["verdict"] != "clean"
+    ]
+    identity = [
+        (one["name"], one["observed"] or "not read", one["recorded"] or "nothing")
+        for one in predicate["subject"]["identity"]
+    ]
+    settings = [
+        (one["name"], one["requested"] or "nothing", one["resolved"] or "not read")
+        for one in predicate["settings"]
+    ]
+    return [
+        about(
+            ("verdict", predicate["verdict"]),
+            ("adapter", adapter["name"] + ("" if adapter["verified"] else ", unverified adapter")),
+            ("gauge", adapter["gauge"] or "none"),
+            ("compared", plan["observable"]),
+            ("turned off by the mode", listed(predicate["turned_off"]) or "nothing read"),
+        ),
+        table("server", ("what", "observed", "recorded"), identity),
+        table("settings", ("setting", "requested", "resolved"), settings if rows else ()),
+        table("cells", ("verdict", "case", "condition", "differ", "width", "rate"), cells),
+        table(
+            "controls",
+            ("control", "status"),
+            [(one["name"], one["status"]) for one in predicate["controls"]],
+        ),
+        table("prompts", ("between", "answers flip", "scores flip"), _prompts(predicate)),
+        table("not shown", ("limit", "what it says"), [(i, says[i]) for i in predicate["limits"]]),
+        counts_table(predicate),
+    ]
+
+
+def _rate(statistics: dict[str, Any] | None) -> str:
+    if statistics is None:
+        return "not scored"
+    if statistics["differing"]:
+        return f"{statistics['differing']} of {statistics['rounds']}"
+    return f"below {percent(statistics['missed_ppm'])}"
+
+
+def _prompts(predicate: dict[str, Any]) -> list[tuple[str, str, str]]:
+    own = predicate["prompts"]
+    if own is None:
+        return []
+    rows = [
+        (
+            f"{one['a']} and {one['b']}",
+            f"{one['answers']} of {one['items_compared']}",
+            f"{one['scores']} of {one['scores_compared']}",
+        )
+        for one in own["comparisons"]
+    ]
+    return [*rows, ("verdict", own["verdict"], "")]
