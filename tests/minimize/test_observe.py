@@ -24,13 +24,13 @@ from tests.statements import judge
 
 HELD = {"pool_blocks": "so", "block_size": "so"}
 FINDING = next(
-    one for one in benchmark.findings() if one.mutation == "draw_counter_kept_over_preemption"
+    one for one in benchmark.findings() if one.mutation == "freed_block_given_while_in_flight"
 )
 
 
 @pytest.fixture(scope="module")
-def drawn() -> FindingSeen:
-    """A drawn token that depends on a preemption."""
+def written_twice() -> FindingSeen:
+    """A batch that writes one slot twice."""
     return observe(FINDING.case, Engine(FINDING.mutation), source="here", held=HELD)
 
 
@@ -51,14 +51,13 @@ def test_the_number_of_workers_changes_nothing(wedge_seen: FindingSeen) -> None:
     assert wedge.found(jobs=2) == wedge_seen
 
 
-def test_a_finding_with_a_schedule_is_derived(drawn: FindingSeen) -> None:
-    folded = predicate(drawn, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
-    assert folded["failure"]["kind"] == "differs_alone"
+def test_a_finding_with_a_schedule_is_derived(written_twice: FindingSeen) -> None:
+    folded = predicate(written_twice, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    assert folded["failure"]["code"] == "KERNEL_INPUT"
     assert folded["unmutated"] == {"outcome": "passes", "code": ""}
     assert folded["counts"]["illegal"] > 0
     assert {row["outcome"] for row in folded["removals"]} >= {"illegal", "passes"}
-    events = {action["event"] for step in folded["case"]["steps"] for action in step}
-    assert "preempt_rc" in events
+    assert {"admit", "decode"} <= {one["event"] for step in folded["case"]["steps"] for one in step}
     assert judge(statement("finding", finding_subjects(folded), folded)).verdict == "MINIMAL"
 
 
@@ -99,15 +98,18 @@ def test_what_shows_without_the_mutation_is_not_its(monkeypatch: pytest.MonkeyPa
     assert unmutated(swarm_case(1), Engine(), ("stuck", "", "")) is None
 
 
-def test_what_is_left_to_remove_is_not_signed(drawn: FindingSeen) -> None:
-    removal, sha256, _ = drawn.reduced.outcomes[0]
-    spoilt = ((removal, sha256, Outcome("reproduces")), *drawn.reduced.outcomes[1:])
-    reduced = Reduced(drawn.reduced.case, spoilt, 1, 1)
-    many = Reduced(drawn.reduced.case, drawn.reduced.outcomes * 1000, 1, 1)
+def test_what_is_left_to_remove_is_not_signed(written_twice: FindingSeen) -> None:
+    removal, sha256, _ = written_twice.reduced.outcomes[0]
+    spoilt = ((removal, sha256, Outcome("reproduces")), *written_twice.reduced.outcomes[1:])
+    reduced = Reduced(written_twice.reduced.case, spoilt, 1, 1)
+    many = Reduced(written_twice.reduced.case, written_twice.reduced.outcomes * 1000, 1, 1)
     for seen, code in (
-        (replace(drawn, reduced=reduced), "FINDING_NOT_MINIMAL"),
-        (replace(drawn, reduced=many), "LIMIT_SIZE"),
-        (replace(drawn, shown=replace(drawn.shown, failure=None)), "FINDING_NOT_REPRODUCED"),
+        (replace(written_twice, reduced=reduced), "FINDING_NOT_MINIMAL"),
+        (replace(written_twice, reduced=many), "LIMIT_SIZE"),
+        (
+            replace(written_twice, shown=replace(written_twice.shown, failure=None)),
+            "FINDING_NOT_REPRODUCED",
+        ),
     ):
         with pytest.raises(LockstepError) as caught:
             predicate(seen, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
