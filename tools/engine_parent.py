@@ -2,7 +2,7 @@
 
 Usage: python tools/engine_parent.py NAME > spec/cases/documents/NAME.json
 
-NAME is fidelity, invariance, invariance-seeds or replay.
+NAME is fidelity, invariance, invariance-seeds, replay or replay-split.
 
 The environment and the records are made up; the execution of the replay is one of the tiny model.
 The documents are reviewed and committed; they are made anew where the rules of their kind change.
@@ -14,13 +14,17 @@ import dataclasses
 import hashlib
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstep import spec
 from lockstep.certificate import lcj
 from lockstep.certificate.statement import predicate_type
 from lockstep.engine.environment import binding_of, binding_sha256
 from lockstep.schedule.schedule import Action
+
+if TYPE_CHECKING:
+    from lockstep.lifecycle import Pool
+    from lockstep.schedule.workload import Request
 
 PRODUCER = dict(
     zip(
@@ -143,29 +147,45 @@ finish d
 
 def replay() -> dict[str, Any]:
     """Give an execution with every event, blocks named and left open, a stop and an empty step."""
-    from lockstep.claims.replay import predicate
-    from lockstep.engine.opening import open_model
     from lockstep.engine.sampling import Sampling
-    from lockstep.engine.tiny import TinyModel
     from lockstep.lifecycle import Pool
-    from lockstep.replay.observe import observe
-    from lockstep.schedule.schedule import Schedule
-    from lockstep.schedule.workload import Request, Workload
+    from lockstep.schedule.workload import Request
 
     shared = tuple(range(40, 49))
     drawn = Sampling(temperature="4", top_p="0.99", min_p="0.001", seed=_STOPS)
-    workload = Workload(
-        (
-            Request("b", (*shared, 7), 2, arrival=3, salt="x"),
-            Request("a", shared, 3, salt="x", ignore_eos=True),
-            Request("c", tuple(range(9, 15)), 4),
-            Request("d", tuple(range(100, 117)), 5, arrival=8, sampling=drawn),
-        )
+    requests = (
+        Request("b", (*shared, 7), 2, arrival=3, salt="x"),
+        Request("a", shared, 3, salt="x", ignore_eos=True),
+        Request("c", tuple(range(9, 15)), 4),
+        Request("d", tuple(range(100, 117)), 5, arrival=8, sampling=drawn),
     )
+    return _executed(requests, Pool(6, 4), _SCHEDULE)
+
+
+def split() -> dict[str, Any]:
+    """Give an execution past the first split of attention: rows at 511, 512 and 513."""
+    from lockstep.lifecycle import Pool
+    from lockstep.schedule.workload import Request
+
+    request = Request("a", tuple(1 + n % 9 for n in range(514)), 1)
+    return _executed(
+        (request,), Pool(3, 256), "\nadmit a; chunk a 511\nchunk a 2\ndecode a\nfinish a\n"
+    )
+
+
+def _executed(requests: tuple[Request, ...], pool: Pool, schedule: str) -> dict[str, Any]:
+    """Let the tiny model execute a schedule, and fold what came of it."""
+    from lockstep.claims.replay import predicate
+    from lockstep.engine.opening import open_model
+    from lockstep.engine.tiny import TinyModel
+    from lockstep.replay.observe import observe
+    from lockstep.schedule.schedule import Schedule
+    from lockstep.schedule.workload import Workload
+
     steps = tuple(
-        tuple(map(_action, filter(None, line.split("; ")))) for line in _SCHEDULE[1:-1].split("\n")
+        tuple(map(_action, filter(None, line.split("; ")))) for line in schedule[1:-1].split("\n")
     )
-    seen = observe(open_model(TinyModel()), workload, Schedule(Pool(6, 4), steps))
+    seen = observe(open_model(TinyModel()), Workload(requests), Schedule(pool, steps))
     environment = made_up("host", "float32")
     return predicate(
         dataclasses.replace(seen, environment=environment), issued_at=ISSUED_AT, producer=PRODUCER
@@ -186,6 +206,7 @@ MAKERS = {
     "invariance": invariance,
     "invariance-seeds": lambda: invariance(seeds=True),
     "replay": replay,
+    "replay-split": split,
 }
 SUBJECTS = {
     "fidelity": ("spec", "model"),
