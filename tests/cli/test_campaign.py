@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
 from lockstep.certificate import lcj
 from lockstep.certificate.statement import model_subjects, statement
 from lockstep.claims.campaign import predicate
+from lockstep.cli import application
 from lockstep.cli.payload_tables import describe
-from lockstep.fuzz.again import EACH
+from lockstep.errors import LockstepError
+from lockstep.fuzz.again import EACH, replay
 from lockstep.fuzz.campaign import run_campaign, sources_sha256
 from lockstep.fuzz.executors import here
 from lockstep.fuzz.store import Store
@@ -22,22 +25,14 @@ from lockstep_verify.derive.campaign_execution import run_again
 from lockstep_verify.errors import Refusal
 from tests.campaign_records import PRODUCER
 
-START = "import sys; from lockstep.cli import main; sys.exit(main())"
 
-
-def lockstep(*arguments: object, status: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", START, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == status, done.stderr
-    return done.stdout + done.stderr
+def lockstep(*arguments: object) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(application(), [*map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
-def folded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+def folded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with (
         Store(tmp_path_factory.mktemp("campaign") / "records", {}) as store,
         here(Subject()) as run,
@@ -55,71 +50,93 @@ def folded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     )
 
 
-def written(folder: Path, folded: dict[str, object], **edits: object) -> tuple[Path, dict]:
+def written(folder: Path, folded: dict[str, Any], **edits: object) -> tuple[Path, dict[str, Any]]:
     document = statement("campaign", model_subjects("campaign", folded), {**folded, **edits})
     path = folder / "statement.json"
     path.write_bytes(lcj.encode(document))
     return path, document
 
 
-def edited(folded: dict[str, object], **edits: object) -> object:
+def edited(folded: dict[str, Any], **edits: object) -> Any:
     populations = json.loads(json.dumps(folded["populations"]))
     populations[0]["records"][0] |= edits
     return populations
 
 
-def test_a_campaign_is_run_again(folded: dict[str, object], tmp_path: Path) -> None:
+def test_a_campaign_is_run_again(folded: dict[str, Any], tmp_path: Path) -> None:
     path, document = written(tmp_path, folded)
-    # Of two seeds of the swarm the first is a multiple of the sample's step, like the probe's.
+    done = lockstep("replay", path, "--every", "--json")
+    assert json.loads(done.stdout) == {**SAME, "records": 3}
+    # Of the swarm's two seeds the first is a multiple of the sample's step, like the probe's.
     assert EACH == 8
-    assert "ran 2 cases again: nothing differs" in lockstep("replay", path)
-    assert json.loads(lockstep("replay", path, "--every", "--json"))["records"] == 3
     replayed, compared, said = run_again(document)
     assert (replayed, compared) == (2, 1)
     assert "nothing differs" in said
 
 
-def test_another_trajectory_is_told(folded: dict[str, object], tmp_path: Path) -> None:
+SAME = {
+    "outcome": "same", "population": "", "index": 0, "seed": 0, "part": "", "expected": "",
+    "got": "", "reason": "",
+}  # fmt: skip
+
+
+def test_another_trajectory_is_told(folded: dict[str, Any], tmp_path: Path) -> None:
     populations = edited(folded, trajectory_sha256="0" * 64)
     path, document = written(tmp_path, folded, populations=populations)
-    assert "REPLAY_DIFFERS" in lockstep("replay", path, status=3)
+    told = lockstep("replay", path).exception
+    assert isinstance(told, LockstepError)
+    assert (told.code, told.expected) == ("REPLAY_DIFFERS", "0" * 64)
+    assert told.pointer == f"{path}: swarm, seed 0, trajectory_sha256"
     with pytest.raises(Refusal) as caught:
         run_again(document)
     where = "/predicate/populations/0/records/0/trajectory_sha256"
     assert (caught.value.code, caught.value.pointer) == ("REPLAY_DIFFERS", where)
 
 
-def test_other_sources_are_not_comparable(folded: dict[str, object], tmp_path: Path) -> None:
+def test_cases_of_other_sources_are_not_comparable(folded: dict[str, Any]) -> None:
     populations = edited(folded, case_sha256="0" * 64)
-    path, _ = written(tmp_path, folded, populations=populations)
-    assert "REPLAY_DIFFERS" in lockstep("replay", path, status=3)
-    other = {"populations": populations, "sources_sha256": "0" * 64}
-    path, document = written(tmp_path, folded, **other)
-    assert "NOT_COMPARABLE" in lockstep("replay", path, status=3)
-    assert run_again(document)[:2] == (0, 0)
+    found = replay({**folded, "populations": populations})
+    assert (found.outcome, found.part) == ("differs", "case_sha256")
+    found = replay({**folded, "populations": populations, "sources_sha256": "0" * 64})
+    assert (found.outcome, found.reason) == ("not_comparable", "sources_sha256")
+    # Where they make the same cases, these are compared.
+    assert replay({**folded, "sources_sha256": "0" * 64}).outcome == "same"
 
 
-def test_a_campaign_is_shown(folded: dict[str, object], tmp_path: Path) -> None:
+def test_another_binding_is_not_comparable(folded: dict[str, Any]) -> None:
+    environment = json.loads(json.dumps(folded["environment"]))
+    for setting in environment["resolved"]:
+        if setting["name"] == "numpy":
+            setting["value"] = "1.0"
+    found = replay({**folded, "environment": environment})
+    assert (found.outcome, found.records) == ("not_comparable", 0)
+    assert "numpy" in found.reason
+
+
+def test_a_campaign_is_shown(folded: dict[str, Any], tmp_path: Path) -> None:
     tables = {table.title: table for table in describe(written(tmp_path, folded)[1], rows=True)}
     assert ("verdict", "UNPROVEN") in tables["certificate"].rows
     assert [row[0] for row in tables["coverage"].rows][-2:] == ["explored", "all"]
     assert len(tables["cases"].rows) == 3
 
 
-def test_removals_are_of_findings(folded: dict[str, object], tmp_path: Path) -> None:
-    path, _ = written(tmp_path, folded)
-    assert "--removals" in lockstep("replay", path, "--removals", status=2)
+def test_removals_are_of_findings(folded: dict[str, Any], tmp_path: Path) -> None:
+    refused = lockstep("replay", written(tmp_path, folded)[0], "--removals")
+    assert refused.exit_code == 2
+    assert "--removals" in refused.output
 
 
 def test_the_command(tmp_path: Path) -> None:
     corpus, key = tmp_path / "corpus", tmp_path / "absent.pem"
-    said = lockstep("fuzz", "--seeds", 1, "--corpus", corpus, "--jobs", 1)
+    said = lockstep("fuzz", "--seeds", 1, "--corpus", corpus, "--jobs", 1).output
     assert "3 cases, 3 clean, 0 rightly refused, 0 failed, 0 not run" in said
     assert (corpus / "cases" / "swarm-0000.json").is_file()
     assert not list((corpus / "failures").iterdir())
     # What is kept is not run again; a key that is missing is told before anything runs.
-    told = json.loads(lockstep("fuzz", "--seeds", 1, "--corpus", corpus, "--jobs", 1, "--json"))
-    assert told["counts"]["records"] == 3
+    again = lockstep("fuzz", "--seeds", 1, "--corpus", corpus, "--jobs", 1, "--json")
+    assert json.loads(again.stdout)["counts"]["records"] == 3
     arguments = ("--corpus", corpus, "--certificate", tmp_path / "c.cert.json", "--key", key)
-    assert "absent.pem" in lockstep("fuzz", *arguments, status=2)
-    assert "processes or ray" in lockstep("fuzz", "--executor", "cloud", status=2)
+    missing = lockstep("fuzz", *arguments)
+    assert "absent.pem" in str(missing.exception)
+    unknown = lockstep("fuzz", "--executor", "cloud")
+    assert "processes or ray" in unknown.output

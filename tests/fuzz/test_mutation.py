@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from lockstep.cli import application
 from lockstep.errors import LockstepError
 from lockstep.fuzz.case import parse_case
 from lockstep.fuzz.executors import processes
@@ -43,11 +45,14 @@ def test_the_swarm_finds_the_wedge(tmp_path: Path) -> None:
         name = f"{failure['population']}-{failure['seed']:04d}.json"
         assert not fits(parse_case(read_document(tmp_path / "failures" / name)))
     # The engine as it is, is another subject; a mutated one is not certified.
-    status, _, said = fuzz("--seeds", 6, "--corpus", tmp_path)
-    assert (status, "NOT_COMPARABLE" in said) == (3, True)
-    signing = ("--certificate", tmp_path / "x.cert.json", "--mutation", mutation)
-    status, _, said = fuzz(*signing, "--corpus", tmp_path)
-    assert (status, "a mutated engine is not certified" in said) == (2, True)
+    runner = CliRunner()
+    other = runner.invoke(application(), ["fuzz", "--corpus", str(tmp_path)])
+    assert isinstance(other.exception, LockstepError)
+    assert other.exception.code == "NOT_COMPARABLE"
+    signing = ["--certificate", str(tmp_path / "x.cert.json"), "--mutation", mutation]
+    refused = runner.invoke(application(), ["fuzz", *signing, "--corpus", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert "a mutated engine is not certified" in refused.output
 
 
 def test_an_unknown_mutation(tmp_path: Path) -> None:
