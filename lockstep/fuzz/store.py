@@ -104,6 +104,6 @@ class Store:
                 kept = dict(subject)
         for name, value in sorted(subject.items()):
             if kept.get(name) != value:
-                hint = "Name another folder, or remove this one's records."
+                hint = "Forget them with --fresh, or name another folder with --corpus."
                 where = f"{self._path}: {name}"
                 raise LockstepError("NOT_COMPARABLE", where, kept.get(name), value, hint)
