@@ -90,7 +90,9 @@ def seen(parameters: Mapping[str, Any] | None = None, twist: Twist | None = None
     told = dict(plan() if parameters is None else parameters)
     table: dict[Output, int] = {}
     cells = tuple(
-        CellSeen(
+        CellSeen((), "not_offered")
+        if set(cell.needs) - set(told["offers"])
+        else CellSeen(
             tuple(
                 round_of(told, index, cell, lifetime, number, table, twist)
                 for lifetime in range(cell.lifetimes)

@@ -67,6 +67,18 @@ class Request:
         told["varying"] = varying and {"field": varying.field, "values": list(varying.values)}
         return told
 
+    def like(self, number: int) -> Any:
+        """Give what is equal for requests that are alike, in whatever cell [CERT-14].
+
+        Returns:
+            None where it is like none: its client leaves, or it is drawn without a seed.
+        """
+        sent = self.fields(number)
+        if self.role == "cancelled" or (self.seed is not None and sent["seed"] is None):
+            return None
+        varying = self.varying and (self.varying.field, sent[self.varying.field])
+        return replace(self, wave=0, varying=None), varying
+
     def fields(self, number: int) -> dict[str, Any]:
         """Give what is sent in a round beside prompt and echo: every sampling field.
 
@@ -87,6 +99,11 @@ class Request:
             values = self.varying.values
             sent[self.varying.field] = values[number % len(values)]
         return sent
+
+
+def top(plan: Plan) -> int | None:
+    """Give how many likeliest tokens are asked for; None where no log-probabilities are."""
+    return int(plan["top"]) if plan["observable"] == "logprobs" else None
 
 
 def units(plan: Plan, case: str, stream: str, count: int) -> tuple[int, ...]:
@@ -127,7 +144,7 @@ def fillers(plan: Plan, case: str, wave: int, count: int) -> tuple[Request, ...]
             max_new=plan["max_new"],
             sampling="greedy",
             seed=None,
-            top=plan["top"],
+            top=top(plan),
             echo=False,
             varying=None,
         )
@@ -160,7 +177,7 @@ def _request(plan: Plan, case: str, place: int, group: Mapping[str, Any]) -> Req
         max_new=plan["max_new"] if rescores is None else 1,
         sampling=group["sampling"],
         seed=data["seed_base"] + place if sampling["seeded"] else None,
-        top=plan["top"],
+        top=top(plan),
         echo=rescores is not None,
         varying=varying and Varying(varying["field"], tuple(varying["values"])),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from lockstep.certificate import lcj
@@ -35,20 +35,22 @@ def cells(seen: Seen) -> tuple[Cell, ...]:
         code = "COVERAGE_DENOMINATOR_NOT_DERIVED"
         raise LockstepError(code, "/cells", len(plan), len(seen.cells))
     every = [Cell(at, one, seen.cells[at], seen) for at, one in enumerate(plan)]
-    alone = {(one.planned.case, one.planned.control): one for one in every}
-    partner = {None: "sequential", "positive": "positive_sequential"}
-    return tuple(
-        Cell(
-            one.index,
-            one.planned,
-            one.seen,
-            seen,
-            alone[one.planned.case, partner[one.planned.control]]
-            if one.planned.control in partner
-            else None,
-        )
-        for one in every
-    )
+    first: dict[tuple[str, str | None], Cell] = {}
+    for one in every:
+        first.setdefault((one.planned.case, one.planned.control), one)
+    return tuple(replace(one, partners=_partners(one, first)) for one in every)
+
+
+def _partners(one: Cell, first: Mapping[tuple[str, str | None], Cell]) -> dict[str, Cell]:
+    """Give the cells that a cell is compared with [CERT-14]."""
+    case, control = one.planned.case, one.planned.control
+    if control == "positive":
+        return {"alone": first[case, "positive_sequential"]}
+    if control is not None:
+        return {}
+    base = first[case, None]
+    partners = {"alone": first[case, "sequential"]}
+    return partners if base is one else {**partners, "condition": base}
 
 
 def predicate(seen: Seen, *, issued_at: str, producer: Mapping[str, str]) -> dict[str, Any]:
@@ -110,8 +112,8 @@ def _cell(one: Cell) -> dict[str, Any]:
         "witness": named,
         "width": max(widths, default=0),
         "cache_witness": one.cache,
-        "pairs": len(one.comparisons),
-        "pairs_differing": sum(pair.kind is not None for pair in one.comparisons),
+        "pairs": one.pairs,
+        "pairs_differing": one.found.count,
         "kinds": one.kinds,
         "first": first(one),
         "verdict": one.verdict,

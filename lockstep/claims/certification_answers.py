@@ -15,15 +15,18 @@ _EXACT = Context(prec=4000)
 _FOUR = Context(prec=4, rounding=ROUND_HALF_UP)
 
 
-def kind(left: Output, right: Output, observable: str) -> str | None:
+def kind(left: Output, right: Output) -> str | None:
     """Give what differs between two outputs, the gravest first; None where nothing does."""
-    if _tokens(left, observable) != _tokens(right, observable):
+    if (listed(left), left.text_sha256) != (listed(right), right.text_sha256):
         return "tokens"
-    if _shape(left, observable) != _shape(right, observable):
+    if _shape(left) != _shape(right):
         return "shape"
-    if observable == "logprobs" and _numbers(left) != _numbers(right):
-        return "logprobs"
-    return None
+    return None if left == right else "logprobs"
+
+
+def listed(output: Output) -> tuple[Any, ...] | None:
+    """Give the ids of an output, or where they are not reported its token texts."""
+    return output.tokens if output.tokens is not None else output.token_texts
 
 
 def words(output: Output) -> tuple[str, Any] | None:
@@ -35,24 +38,15 @@ def words(output: Output) -> tuple[str, Any] | None:
     return None
 
 
-def _tokens(output: Output, observable: str) -> Any:
-    if observable == "text":
-        return output.text_sha256
-    return output.tokens if output.tokens is not None else output.token_texts
-
-
-def _numbers(output: Output) -> Any:
-    return output.logprobs, output.top, output.prompt_logprobs
-
-
-def _shape(output: Output, observable: str) -> tuple[Any, ...]:
-    if observable == "text":
-        return (output.finish, output.text_sha256 is None)
-    shape = (output.finish, output.tokens is None, output.token_texts is None)
-    if observable == "tokens":
-        return shape
-    top = None if output.top is None else [len(at) for at in output.top]
-    return (*shape, _size(output.logprobs), top, _size(output.prompt_logprobs))
+def _shape(output: Output) -> tuple[Any, ...]:
+    return (
+        output.finish,
+        output.tokens is None,
+        output.token_texts is None,
+        _size(output.logprobs),
+        None if output.top is None else [len(at) for at in output.top],
+        _size(output.prompt_logprobs),
+    )
 
 
 def _size(values: Sequence[Any] | None) -> int | None:
@@ -61,14 +55,16 @@ def _size(values: Sequence[Any] | None) -> int | None:
 
 def size(output: Output) -> int | None:
     """Give how many tokens an output has; None where they are not reported."""
-    return _size(output.tokens if output.tokens is not None else output.token_texts)
+    return _size(listed(output))
 
 
 def lacks(output: Output, observable: str, rescores: bool) -> bool:
     """Whether an answer does not have what the observable needs [CERT-16]."""
-    if _tokens(output, observable) is None:
+    if observable == "text":
+        return output.text_sha256 is None
+    if listed(output) is None:
         return True
-    if observable != "logprobs":
+    if observable == "tokens":
         return False
     return output.logprobs is None or (rescores and output.prompt_logprobs is None)
 

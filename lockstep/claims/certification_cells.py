@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 from lockstep.certify.cells import PlannedCell
 from lockstep.certify.observation import CellSeen, Output, Round, Seen
+from lockstep.certify.requests import Request
 from lockstep.claims import certification_answers as answers
 from lockstep.claims import certification_rounds as witness
 from lockstep.claims.certification_statistics import statistics
 
+SCOPES = ("repeats", "lifetimes", "alone", "condition", "rescoring")
 SCORED = ("divergent", "first_run_only", "missing", "clean")
 
 
 @dataclass(frozen=True, order=True)
 class Sight:
-    """One output of a probe: in which round of which cell, at which place, which output."""
+    """One output: in which round of which cell, at which place, which output."""
 
     lifetime: int
     number: int
@@ -34,24 +35,49 @@ class Sight:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Two outputs that must be equal.
+class Difference:
+    """Two outputs that must be equal, and are not.
 
     Attributes:
-        scope: `repeats`, `lifetimes`, `alone` or `rescoring`.
-        probe: its first place in the cell.
+        scope: `repeats`, `lifetimes`, `alone`, `condition` or `rescoring`.
+        place: the first in the cell at which a request like these is sent.
+        sent: the first output of such a request in the cell.
         a: the one.
         b: the other.
         settled: whether both are of settled rounds.
-        kind: what differs; None where nothing does.
+        kind: what differs.
     """
 
     scope: str
-    probe: int
+    place: int
+    sent: Sight
     a: Sight
     b: Sight
     settled: bool
-    kind: str | None
+    kind: str
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """What orders differences, the first one least [CERT-17]."""
+        if self.scope == "rescoring":
+            return SCOPES.index(self.scope), self.a
+        return SCOPES.index(self.scope), self.place, self.sent, self.a, self.b
+
+
+class Found(NamedTuple):
+    """What the differences of a cell come to.
+
+    Attributes:
+        kinds: what differs, the gravest first.
+        count: how many differences there are.
+        settled: whether one is among settled rounds.
+        first: the first by its order.
+    """
+
+    kinds: list[str]
+    count: int
+    settled: bool
+    first: Difference | None
 
 
 @dataclass(frozen=True)
@@ -63,14 +89,14 @@ class Cell:
         planned: what was to be sent.
         seen: what was seen.
         run: all that was seen.
-        alone: the cell whose settled outputs are compared with this one's; None for none.
+        partners: the cells whose settled outputs are compared with this one's, by scope.
     """
 
     index: int
     planned: PlannedCell
     seen: CellSeen
     run: Seen
-    alone: Cell | None = None
+    partners: Mapping[str, Cell] = field(default_factory=dict)
 
     @property
     def rounds(self) -> tuple[Round, ...]:
@@ -78,97 +104,123 @@ class Cell:
         return self.seen.rounds
 
     @cached_property
-    def probes(self) -> dict[int, int]:
-        """The place of each probe, with the first place at which the same is sent."""
-        first: dict[Any, int] = {}
-        return {
-            place: first.setdefault(replace(one, wave=0), place)
-            for place, one in enumerate(self.planned.requests)
-            if one.role == "probe"
-        }
-
-    def sights(self, rounds: Sequence[Round], place: int) -> list[Sight]:
-        """Give the outputs at a place."""
-        return [
-            Sight(one.lifetime, one.number, place, self.index, output)
-            for one in rounds
-            if (output := one.outputs[place]) is not None
-        ]
-
-    @cached_property
     def calm(self) -> tuple[Round, ...]:
         """The settled rounds."""
         return witness.settled(self.rounds, self.run.plan["priming"])
 
     @cached_property
-    def counterparts(self) -> dict[int, list[int]]:
-        """Of each probe, the places at which the cell `alone` sends it."""
-        found: dict[int, list[int]] = {}
-        if self.alone is not None:
-            plain = [p for p in self.probes if self.planned.requests[p].rescores is None]
-            size = len(self.alone.planned.requests)
-            for other, place in enumerate(plain[:size]):
-                found.setdefault(self.probes[place], []).append(other)
+    def sights(self) -> dict[str, list[Sight]]:
+        """The outputs of requests that are alike, by what is equal for them."""
+        found: dict[str, list[Sight]] = {}
+        for one in self.rounds:
+            for place, request in enumerate(self.planned.present(one.number)):
+                output, key = one.outputs[place], self._like(place, request, one.number)
+                if output is not None and key is not None:
+                    sight = Sight(one.lifetime, one.number, place, self.index, output)
+                    found.setdefault(key, []).append(sight)
         return found
 
     @cached_property
-    def comparisons(self) -> tuple[Comparison, ...]:
-        """Every pair of outputs that must be equal."""
-        return tuple(chain(self._pairs(), self._rescorings()))
+    def _known(self) -> dict[tuple[int, int], str | None]:
+        return {}
+
+    def _like(self, place: int, request: Request, number: int) -> str | None:
+        # A text keeps its hash, a request of thousands of units is hashed anew at each look.
+        values = 1 if request.varying is None else len(request.varying.values)
+        key = place, number % values
+        if key not in self._known:
+            like = request.like(number)
+            self._known[key] = None if like is None else repr(like)
+        return self._known[key]
+
+    @cached_property
+    def found(self) -> Found:
+        """What the pairs of outputs that must be equal, and are not, come to.
+
+        They can be millions where a server never answers alike: none is kept but the first.
+        """
+        kinds, count, settled, first = set(), 0, False, None
+        for one in chain(self._pairs(), self._rescorings()):
+            kinds.add(one.kind)
+            count += 1
+            settled = settled or one.settled
+            if first is None or one.order < first.order:
+                first = one
+        return Found([kind for kind in answers.KINDS if kind in kinds], count, settled, first)
+
+    @cached_property
+    def pairs(self) -> int:
+        """How many pairs of outputs must be equal, rescorings among them."""
+        count = len(self._rescored)
+        for key, own in self.sights.items():
+            others = sum(len(partner.settled(key)) for partner in self.partners.values())
+            count += len(own) * (len(own) - 1) // 2 + len(own) * others
+        return count
+
+    def settled(self, key: str) -> list[Sight]:
+        """Give the outputs of requests that are alike, of settled rounds."""
+        return [one for one in self.sights.get(key, ()) if self.is_calm(one)]
 
     def _kind(self, a: Sight, b: Sight) -> str | None:
         if a.output == b.output:
             return None
-        left, right = self.run.outputs[a.output], self.run.outputs[b.output]
-        return answers.kind(left, right, self.run.plan["observable"])
+        return answers.kind(self.run.outputs[a.output], self.run.outputs[b.output])
 
-    def _pairs(self) -> Iterator[Comparison]:
-        calm = {(one.lifetime, one.number) for one in self.calm}
-        for probe in dict.fromkeys(self.probes.values()):
-            places = [place for place, first in self.probes.items() if first == probe]
-            own = sorted(chain.from_iterable(self.sights(self.rounds, p) for p in places))
-            quiet = {one: (one.lifetime, one.number) in calm for one in own}
+    def is_calm(self, sight: Sight) -> bool:
+        """Whether an output of this cell is of a settled round."""
+        return (sight.lifetime, sight.number) in self._calm
+
+    @cached_property
+    def _calm(self) -> set[tuple[int, int]]:
+        return {(one.lifetime, one.number) for one in self.calm}
+
+    def _pairs(self) -> Iterator[Difference]:
+        for key, own in self.sights.items():
+            place, sent = min(one.place for one in own), own[0]
             for a, b in combinations(own, 2):
-                scope = "repeats" if a.lifetime == b.lifetime else "lifetimes"
-                both = quiet[a] and quiet[b]
-                yield Comparison(scope, probe, a, b, both, self._kind(a, b))
-            if self.alone is not None:
-                others = [
-                    self.alone.sights(self.alone.calm, place)
-                    for place in self.counterparts.get(probe, ())
-                ]
-                for a, b in product(own, chain.from_iterable(others)):
-                    yield Comparison("alone", probe, a, b, quiet[a], self._kind(a, b))
+                kind = self._kind(a, b)
+                if kind is not None:
+                    scope = "repeats" if a.lifetime == b.lifetime else "lifetimes"
+                    quiet = self.is_calm(a) and self.is_calm(b)
+                    yield Difference(scope, place, sent, a, b, quiet, kind)
+            for scope, partner in self.partners.items():
+                for a, b in product(own, partner.settled(key)):
+                    kind = self._kind(a, b)
+                    if kind is not None:
+                        yield Difference(scope, place, sent, a, b, self.is_calm(a), kind)
 
-    def _rescorings(self) -> Iterator[Comparison]:
-        if self.run.plan["observable"] != "logprobs":
-            return
-        again = [
-            (place, one.rescores)
-            for place, one in enumerate(self.planned.requests)
-            if one.rescores is not None
-        ]
+    @cached_property
+    def _rescored(self) -> list[tuple[Sight, Output, Output]]:
+        """The outputs of requests that rescore, each with what it is, and what it rescores."""
+        found = []
         for one in self.rounds:
-            for place, rescored in again:
-                told, wanted = self._output(one, place), self._output(one, rescored)
-                if told is None or told.prompt_logprobs is None:
+            for place, request in enumerate(self.planned.requests):
+                if request.rescores is None:
                     continue
-                if wanted is None or wanted.logprobs is None:
+                told, wanted = self.output(one, place), self.output(one, request.rescores)
+                if None in (told and told.prompt_logprobs, wanted and wanted.logprobs):
                     continue
-                sight = self.sights([one], place)[0]
-                same = tail(told, wanted) == wanted.logprobs
-                kind = None if same else "logprobs"
-                yield Comparison("rescoring", place, sight, sight, one in self.calm, kind)
+                if told is not None and wanted is not None:
+                    output = one.outputs[place] or 0
+                    sight = Sight(one.lifetime, one.number, place, self.index, output)
+                    found.append((sight, told, wanted))
+        return found
 
-    def _output(self, one: Round, place: int) -> Output | None:
+    def _rescorings(self) -> Iterator[Difference]:
+        for one, told, wanted in self._rescored:
+            if tail(told, wanted) != wanted.logprobs:
+                quiet = self.is_calm(one)
+                yield Difference("rescoring", one.place, one, one, one, quiet, "logprobs")
+
+    def output(self, one: Round, place: int) -> Output | None:
+        """Give what a round got at a place."""
         output = one.outputs[place]
         return None if output is None else self.run.outputs[output]
 
-    @cached_property
+    @property
     def kinds(self) -> list[str]:
         """What differs, the gravest first."""
-        found = {one.kind for one in self.comparisons}
-        return [kind for kind in answers.KINDS if kind in found]
+        return self.found.kinds
 
     @cached_property
     def batched(self) -> tuple[Round, ...]:
@@ -196,7 +248,7 @@ class Cell:
             "malformed": any(map(self._malformed, self.rounds)),
             "not_batched": not self.planned.alone and len(self.batched) < 2,
             "not_cached": self.cache == "contradicted",
-            "divergent": any(one.kind and one.settled for one in self.comparisons),
+            "divergent": self.found.settled,
             "first_run_only": bool(self.kinds),
             "missing": any(map(self._lacking, self.rounds)),
             "clean": True,
@@ -210,13 +262,13 @@ class Cell:
 
     def _malformed(self, one: Round) -> bool:
         for place, request in enumerate(self.planned.present(one.number)):
-            output, prompt = self._output(one, place), None
+            output, prompt = self.output(one, place), None
             if output is None:
                 continue
             if self.run.plan["form"] == "tokens":
                 prompt = len(request.prompt)
                 if request.rescores is not None:
-                    said = self._output(one, request.rescores)
+                    said = self.output(one, request.rescores)
                     added = None if said is None else answers.size(said)
                     before = len(self.planned.requests[request.rescores].prompt)
                     prompt = None if added is None else before + added
@@ -226,10 +278,11 @@ class Cell:
 
     def _lacking(self, one: Round) -> bool:
         observable = self.run.plan["observable"]
-        for place in self.probes:
-            output = self._output(one, place)
-            again = self.planned.requests[place].rescores is not None
-            if output is not None and answers.lacks(output, observable, again):
+        for place, request in enumerate(self.planned.present(one.number)):
+            output = self.output(one, place)
+            if output is None or request.role not in ("probe", "filler"):
+                continue
+            if answers.lacks(output, observable, request.rescores is not None):
                 return True
         return False
 
@@ -238,25 +291,24 @@ class Cell:
         if not self.scored:
             return None
         counted = self._measured if self.planned.alone else self.batched
-        groups: list[list[Round]] = []
-        for one in counted:
-            alike = next((group for group in groups if self._agree(group[0], one)), None)
-            if alike is None:
-                groups.append([one])
-            else:
-                alike.append(one)
-        usual = max(groups, key=len)
-        apart = {one.lifetime for group in groups if group is not usual for one in group}
-        lifetimes = Counter(one.lifetime for one in counted)
-        return statistics(len(counted), len(counted) - len(usual), len(lifetimes), len(apart))
+        rounds = {(one.lifetime, one.number) for one in counted}
+        apart = set()
+        for own in self.sights.values():
+            classes: list[list[Sight]] = []
+            for one in own:
+                if (one.lifetime, one.number) in rounds:
+                    alike = [held for held in classes if not self._kind(held[0], one)]
+                    (alike[0] if alike else _appended(classes)).append(one)
+            usual = max(classes, key=len, default=[])
+            odd = chain.from_iterable(held for held in classes if held is not usual)
+            apart |= {(one.lifetime, one.number) for one in odd}
+        lifetimes = (len({lifetime for lifetime, _ in several}) for several in (rounds, apart))
+        return statistics(len(rounds), len(apart), *lifetimes)
 
-    def _agree(self, one: Round, other: Round) -> bool:
-        observable = self.run.plan["observable"]
-        for place in self.probes:
-            left, right = self._output(one, place), self._output(other, place)
-            if left is None or right is None or answers.kind(left, right, observable):
-                return False
-        return True
+
+def _appended(classes: list[list[Sight]]) -> list[Sight]:
+    classes.append([])
+    return classes[-1]
 
 
 def tail(told: Output, wanted: Output) -> tuple[str | None, ...]:

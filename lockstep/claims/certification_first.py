@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from lockstep.claims import certification_answers as answers
-from lockstep.claims.certification_cells import Cell, Comparison, tail
-
-SCOPES = ("repeats", "lifetimes", "alone", "rescoring")
+from lockstep.claims.certification_cells import Cell, Difference, tail
 
 
 def first(cell: Cell) -> dict[str, Any] | None:
     """Give the member `first` of a cell: None where nothing differs."""
-    found = [one for one in cell.comparisons if one.kind is not None]
-    if not found:
+    one = cell.found.first
+    if one is None:
         return None
-    one = min(found, key=_order)
     position, delta = _rescored(cell, one) if one.scope == "rescoring" else _where(cell, one)
     return {
         "scope": one.scope,
         "kind": one.kind,
-        "request": one.probe,
+        "request": one.place,
         "a": one.a.where(),
         "b": one.b.where(),
         "position": position,
@@ -28,17 +25,11 @@ def first(cell: Cell) -> dict[str, Any] | None:
     }
 
 
-def _order(one: Comparison) -> tuple[Any, ...]:
-    if one.scope == "rescoring":
-        return SCOPES.index(one.scope), one.a, one.probe
-    return SCOPES.index(one.scope), one.probe, one.a, one.b
-
-
-def _where(cell: Cell, one: Comparison) -> tuple[int | None, str | None]:
+def _where(cell: Cell, one: Difference) -> tuple[int | None, str | None]:
     left, right = cell.run.outputs[one.a.output], cell.run.outputs[one.b.output]
     if one.kind == "shape":
         return None, None
-    position = answers.agreeing(left, right, str(one.kind))
+    position = answers.agreeing(left, right, one.kind)
     if one.kind == "tokens" or position is None:
         return position, None
     if left.logprobs is None or right.logprobs is None:
@@ -46,13 +37,13 @@ def _where(cell: Cell, one: Comparison) -> tuple[int | None, str | None]:
     return position, answers.delta(left.logprobs[position], right.logprobs[position])
 
 
-def _rescored(cell: Cell, one: Comparison) -> tuple[int, str | None]:
+def _rescored(cell: Cell, one: Difference) -> tuple[int, str | None]:
     seen = next(
         told
         for told in cell.rounds
         if (told.lifetime, told.number) == (one.a.lifetime, one.a.number)
     )
-    place = cell.planned.requests[one.probe].rescores
+    place = cell.planned.requests[one.place].rescores
     rescored = None if place is None else seen.outputs[place]
     wanted = cell.run.outputs[rescored or 0]
     numbers = tail(cell.run.outputs[one.a.output], wanted)

@@ -36,7 +36,10 @@ def is_batched(one: Round, plan: Plan, adapter: Adapter) -> bool:
     streams, gauge = "stream" in plan["offers"], adapter.gauge is not None
     if in_flight(one) < 2:
         return False
-    if streams and (overlap(one) or 0) < 2:
+    known = overlap(one)
+    if known is None and streams:
+        return False
+    if known is not None and known < 2:
         return False
     if gauge and not 2 <= (one.peak_running or 0) <= len(one.outputs):
         return False
@@ -59,8 +62,6 @@ def settled(rounds: Sequence[Round], priming: int) -> tuple[Round, ...]:
 
 def cache_witness(cell: PlannedCell, rounds: Sequence[Round], plan: Plan) -> str:
     """Give what reports of cached tokens show [CERT-13]."""
-    if plan["form"] != "tokens":
-        return "not_reported"
     waves: list[dict[int, list[int]]] = []
     for one in rounds:
         if one.number >= max(1, plan["priming"]) and one.cached is not None:

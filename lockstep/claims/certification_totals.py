@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, combinations, product
 from typing import Any
 
 from lockstep import spec
 from lockstep.certify.cells import POSITIVE
 from lockstep.certify.observation import Seen, Setting, Subject
 from lockstep.claims import certification_answers as answers
-from lockstep.claims.certification_cells import Cell
+from lockstep.claims.certification_cells import Cell, Sight
 
 FILE = "certification.json"
 Members = Sequence[Mapping[str, Any]]
@@ -62,15 +62,19 @@ def conditions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 def _answers_differ(one: Cell, other: Cell) -> bool:
-    run = one.run
-    for place in one.probes:
-        left = {sight.output for sight in one.sights(one.rounds, place)}
-        right = {sight.output for sight in other.sights(other.rounds, place)}
-        for a in left:
-            for b in right - {a}:
-                if answers.kind(run.outputs[a], run.outputs[b], run.plan["observable"]):
-                    return True
-    return False
+    return any(
+        _apart(one, a, b)
+        for key, own in one.sights.items()
+        for a, b in product(_outputs(own), _outputs(other.sights.get(key, ())))
+    )
+
+
+def _outputs(sights: Iterable[Sight]) -> set[int]:
+    return {one.output for one in sights}
+
+
+def _apart(cell: Cell, a: int, b: int) -> bool:
+    return a != b and answers.kind(cell.run.outputs[a], cell.run.outputs[b]) is not None
 
 
 def controls(cells: Sequence[Cell], seen: Seen) -> dict[str, str]:
@@ -106,18 +110,21 @@ def _positive(cells: Sequence[Cell]) -> str:
 def _sensitive(altered: Cell, plain: Cell) -> str:
     if {altered.verdict, plain.verdict} & {"not_run", "hang", "error"}:
         return "not_run"
-    run = altered.run
-    for place in altered.probes:
-        ours = {sight.output for sight in altered.sights(altered.rounds, place)}
-        theirs = {sight.output for sight in plain.sights(plain.rounds, place)}
-        kinds = [
-            a != b and answers.kind(run.outputs[a], run.outputs[b], run.plan["observable"])
-            for a in ours
-            for b in theirs
-        ]
-        if kinds and all(kinds):
+    ours, theirs = (
+        {place: _outputs(told) for place, told in _by_place(one).items()}
+        for one in (altered, plain)
+    )
+    for place in ours.keys() & theirs.keys():
+        if all(_apart(altered, a, b) for a, b in product(ours[place], theirs[place])):
             return "shown"
     return "not_shown"
+
+
+def _by_place(cell: Cell) -> dict[int, list[Sight]]:
+    found: dict[int, list[Sight]] = {}
+    for sight in chain.from_iterable(cell.sights.values()):
+        found.setdefault(sight.place, []).append(sight)
+    return found
 
 
 def identity(subject: Subject) -> tuple[int, int]:
@@ -138,7 +145,7 @@ def limits(cells: Sequence[Cell], seen: Seen, shown: Mapping[str, str]) -> list[
         holds.add("cache_off_absent")
     if seen.adapter.gauge is None and any(one.batched for one in scored):
         holds.add("overlap_only")
-    if any(one.cache == "not_reported" for one in scored):
+    if any(one.cache == "not_reported" and _long(one) for one in scored):
         holds.add("cache_not_reported")
     if plan["observable"] != "logprobs":
         holds.add("weak_observable")
@@ -157,6 +164,12 @@ def limits(cells: Sequence[Cell], seen: Seen, shown: Mapping[str, str]) -> list[
     if omitted(seen):
         holds.add("cases_omitted")
     return [one["id"] for one in spec.load(FILE)["limits"] if one["id"] in holds]
+
+
+def _long(cell: Cell) -> bool:
+    """Whether a probe of a cell is long enough for the cache to hold a part of it."""
+    probes = [one for one in cell.planned.requests if one.role == "probe"]
+    return any(len(one.prompt) > cell.run.plan["block_size"] for one in probes)
 
 
 def _lengths_differ(cell: Cell) -> bool:
@@ -212,6 +225,12 @@ def counts(
         "rounds_scored": sum(one["statistics"]["rounds"] for one in stated if one["statistics"]),
         "requests": sum(len(one.outputs) for one in rounds),
         "answers": sum(output is not None for one in rounds for output in one.outputs),
+        "positions": sum(
+            answers.size(seen.outputs[output]) or 0
+            for one in rounds
+            for output in one.outputs
+            if output is not None
+        ),
         "failures": sum(len(one.failures) for one in rounds),
         "outputs": len(seen.outputs),
         "pairs": sum(one["pairs"] for one in stated),

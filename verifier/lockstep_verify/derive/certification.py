@@ -17,12 +17,11 @@ from lockstep_verify.derive import certification_prompts as own_prompts
 from lockstep_verify.derive import certification_rounds as form
 from lockstep_verify.derive import certification_totals as totals
 from lockstep_verify.derive.certification_cells import Judged, judge
-from lockstep_verify.derive.certification_differences import Table
+from lockstep_verify.derive.certification_differences import Table, collect
 from lockstep_verify.derive.certification_outputs import answers
 from lockstep_verify.derive.certification_plan import (
     COUNTS,
     COVERAGE,
-    ONE_BY_ONE,
     OUTCOME,
     Cell,
     cells,
@@ -64,7 +63,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     require(OUTCOME, "controls", status, predicate["controls"])
     limits = totals.limits(predicate, judged, by_name)
     require(OUTCOME, "limits", limits, predicate["limits"])
-    counts = totals.counts(predicate, judged, by_name)
+    counts = totals.counts(predicate, judged, by_name, table)
     for name, value in counts.items():
         require(COUNTS, f"counts/{name}", value, predicate["counts"][name])
     verdict = totals.verdict(judged, by_name, predicate["subject"])
@@ -109,36 +108,37 @@ def _check_rounds(
     predicate: Document, planned: list[Cell], table: Table, gauge: bool
 ) -> list[Judged]:
     """Check the form of rounds, then derive what follows from them, cell by cell (step 4)."""
-    plan, judged = predicate["plan"], list[Judged]()
-    alone = {
-        (cell.case, cell.control): i
-        for i, cell in enumerate(planned)
-        if cell.control in ("sequential", "positive_sequential")
-    }
-    for i, (cell, stated) in enumerate(zip(planned, predicate["cells"], strict=True)):
-        _check_form(i, cell, stated, len(table.outputs), gauge)
-    first: dict[int, Judged] = {}
-
-    def derived(i: int) -> Judged:
-        if i not in first:
-            cell, stated = planned[i], predicate["cells"][i]
-            apart = "positive_sequential" if cell.control == "positive" else "sequential"
-            partner = None if cell.control in ONE_BY_ONE else derived(alone[cell.case, apart])
-            shown = form.witness(cell, stated["rounds"], plan, gauge)
-            first[i] = judge(i, cell, stated, plan, table, shown, partner)
-        return first[i]
-
-    for i, stated in enumerate(predicate["cells"]):
-        judged.append(derived(i))
+    plan, stated = predicate["plan"], predicate["cells"]
+    for i, cell in enumerate(planned):
+        _check_form(i, cell, stated[i], plan, len(table.outputs), gauge)
+    seen = [
+        collect(i, cell, stated[i]["rounds"], plan["priming"]) for i, cell in enumerate(planned)
+    ]
+    first: dict[tuple[str, str | None], int] = {}
+    for i, cell in enumerate(planned):
+        first.setdefault((cell.case, cell.control), i)
+    judged = []
+    for i, cell in enumerate(planned):
+        partners = {}
+        if cell.control in (None, "positive"):
+            apart = "sequential" if cell.control is None else "positive_sequential"
+            partners["alone"] = seen[first[cell.case, apart]]
+        if cell.control is None and first[cell.case, None] != i:
+            partners["condition"] = seen[first[cell.case, None]]
+        shown = form.witness(cell, stated[i]["rounds"], plan, gauge)
+        judged.append(judge(cell, seen[i], stated[i], plan, table, shown, partners))
         for name, value in judged[i].members.items():
-            require(_CODES.get(name, OUTCOME), f"cells/{i}/{name}", value, stated[name])
+            require(_CODES.get(name, OUTCOME), f"cells/{i}/{name}", value, stated[i][name])
     return judged
 
 
-def _check_form(index: int, cell: Cell, stated: Document, outputs: int, gauge: bool) -> None:
+def _check_form(
+    index: int, cell: Cell, stated: Document, plan: Document, outputs: int, gauge: bool
+) -> None:
     at = f"cells/{index}"
     rounds = stated["rounds"]
     form.check_numbers(rounds, cell.lifetimes, cell.per_lifetime, stated["reason"], at)
+    form.check_possible(cell, stated, plan, at)
     for i, one in enumerate(rounds):
         roles = [request["role"] for request in cell.requests[: cell.size(one["number"])]]
         form.check_form(one, roles, outputs, gauge, f"{at}/rounds/{i}")

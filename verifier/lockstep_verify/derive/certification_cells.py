@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from lockstep_verify.derive import certification_differences as differences
-from lockstep_verify.derive.certification_differences import Seen, Table
+from lockstep_verify.derive.certification_differences import Alike, Outputs, Table
 from lockstep_verify.derive.certification_outputs import malformed
 from lockstep_verify.derive.certification_plan import Cell
 from lockstep_verify.derive.certification_rounds import Witness
@@ -21,12 +21,12 @@ class Judged(NamedTuple):
 
     Attributes:
         cell: as planned.
-        seen: outputs by place, of each place that holds a probe.
+        seen: outputs by the signature of requests that are alike.
         members: the derived members of the certificate's cell, in the order of derivation.
     """
 
     cell: Cell
-    seen: dict[int, list[Seen]]
+    seen: Outputs
     members: Document
 
     @property
@@ -41,32 +41,28 @@ class Judged(NamedTuple):
 
 
 def judge(
-    index: int,
     cell: Cell,
+    seen: Outputs,
     stated: Document,
     plan: Document,
     table: Table,
     shown: Witness,
-    alone: Judged | None,
+    partners: dict[str, Outputs],
 ) -> Judged:
     """Give what follows from the rounds of a cell, whose form has been checked.
 
     Args:
-        index: of the cell.
         cell: as planned.
+        seen: its outputs.
         stated: the certificate's cell.
         plan: the parameters.
         table: of outputs.
         shown: what the rounds show of batch and cache.
-        alone: the cell that sends its probes one by one; None where nothing is compared with it.
+        partners: outputs of the cells that it is compared with, by scope.
     """
     rounds = stated["rounds"]
-    seen = differences.collect(index, cell, rounds, plan["priming"])
-    apart: dict[int, list[Seen]] = {}
-    if alone is not None:
-        apart = dict(zip(own_places(cell), alone.seen.values(), strict=False))
-    compared = differences.probes(cell, seen, apart)
-    again = differences.gaps(cell, rounds, seen, table) if plan["observable"] == "logprobs" else []
+    compared = differences.alike(seen, partners)
+    again = differences.gaps(seen, cell, rounds, table)
     kinds = differences.kinds(compared, again, table)
     pairs, differing = differences.pairs(compared, again, table)
     verdict = _unscored(cell, stated, plan, table, shown)
@@ -74,7 +70,7 @@ def judge(
         calm = differences.settled(compared, again, table)
         verdict = "first_run_only" if calm else "divergent"
     if verdict is None:
-        verdict = "missing" if _missing(cell, seen, plan, table) else "clean"
+        verdict = "missing" if _missing(cell, rounds, plan, table) else "clean"
     counted = [
         one
         for one, together in zip(rounds, shown.batched, strict=True)
@@ -89,18 +85,9 @@ def judge(
         "kinds": kinds,
         "first": differences.first(compared, again, table),
         "verdict": verdict,
-        "statistics": _statistics(cell, counted, table) if verdict in SCORED else None,
+        "statistics": _statistics(compared, counted, table) if verdict in SCORED else None,
     }
     return Judged(cell, seen, members)
-
-
-def own_places(cell: Cell) -> list[int]:
-    """Give the places of the probes that controls send one by one, in their order (CERT-5)."""
-    return [
-        place
-        for place, one in enumerate(cell.requests)
-        if one["role"] == "probe" and one["rescores"] is None
-    ]
 
 
 def _unscored(
@@ -143,31 +130,30 @@ def _malformed(cell: Cell, one: Document, plan: Document, table: Table) -> bool:
     return False
 
 
-def _missing(cell: Cell, seen: dict[int, list[Seen]], plan: Document, table: Table) -> bool:
-    """Whether an answer of a probe lacks what the observable needs (CERT-16)."""
-    for place, ones in seen.items():
-        rescores = cell.requests[place]["rescores"] is not None
-        for one in ones:
-            if table.answers[one.output].lacks:
-                return True
-            told = table.outputs[one.output]["prompt_logprobs"]
-            if rescores and plan["observable"] == "logprobs" and told is None:
+def _missing(cell: Cell, rounds: list[Document], plan: Document, table: Table) -> bool:
+    """Whether an answer of a probe or filler lacks what the observable needs (CERT-16)."""
+    for one in rounds:
+        for request, output in zip(cell.requests, one["outputs"], strict=False):
+            if output is None or request["role"] not in ("probe", "filler"):
+                continue
+            told = table.outputs[output]["prompt_logprobs"]
+            rescores = request["rescores"] is not None and plan["observable"] == "logprobs"
+            if table.answers[output].lacks or (rescores and told is None):
                 return True
     return False
 
 
-def _statistics(cell: Cell, counted: list[Document], table: Table) -> Document:
+def _statistics(compared: list[Alike], counted: list[Document], table: Table) -> Document:
     """Give rates over rounds and lifetimes (CERT-18)."""
-    places = [place for place, one in enumerate(cell.requests) if one["role"] == "probe"]
-    classes = [
-        tuple(table.answers[one["outputs"][place]].whole for place in places) for one in counted
-    ]
-    # Counter keeps the order of first appearance, so that of equal ones the earliest is taken.
-    (usual, size), *_ = Counter(classes).most_common(1)
-    n, k = len(classes), len(classes) - size
-    lifetimes = {one["lifetime"] for one in counted}
-    apart = {one["lifetime"] for one, own in zip(counted, classes, strict=True) if own != usual}
-    m, j = len(lifetimes), len(apart)
+    rounds = {(one["lifetime"], one["number"]) for one in counted}
+    apart = set[tuple[int, int]]()
+    for each in compared:
+        scored = [one for one in each.own if (one.lifetime, one.number) in rounds]
+        # Of classes of one size the one that came first stays first.
+        usual = Counter(map(table.whole, scored)).most_common(1)
+        apart |= {(one.lifetime, one.number) for one in scored if table.whole(one) != usual[0][0]}
+    n, k = len(rounds), len(apart)
+    m, j = (len({lifetime for lifetime, _ in several}) for several in (rounds, apart))
     (low, high), (lifetime_low, lifetime_high) = bounds(k, n), bounds(j, m)
     return {
         "rounds": n,

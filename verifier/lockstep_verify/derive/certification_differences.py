@@ -23,19 +23,21 @@ class Table(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """One output of a probe.
+    """One output of a request.
 
     Attributes:
-        cell: index of its cell.
         lifetime: of the server.
         number: of its round within the lifetime.
+        place: of the request.
+        cell: index of its cell.
         output: its place in the table.
         settled: whether its round is settled (CERT-15).
     """
 
-    cell: int
     lifetime: int
     number: int
+    place: int
+    cell: int
     output: int
     settled: bool
 
@@ -44,18 +46,26 @@ class Seen(NamedTuple):
         return {"cell": self.cell, "lifetime": self.lifetime, "number": self.number}
 
 
-class Probe(NamedTuple):
-    """All outputs of one probe that a cell compares.
+Outputs = dict[str, list[Seen]]
+"""Outputs in a cell of requests that are alike, by lifetime, round and place."""
+
+
+class Alike(NamedTuple):
+    """All outputs that a cell compares of requests that are alike.
 
     Attributes:
-        place: its first in the cell.
-        own: outputs in the cell, by round, then place.
-        alone: settled ones where it was sent by itself.
+        place: the first at which one is sent.
+        own: outputs in the cell, by lifetime, round and place.
+        partners: settled ones of each partner, by its scope, likewise.
     """
 
     place: int
     own: list[Seen]
-    alone: list[Seen]
+    partners: dict[str, list[Seen]]
+
+    def others(self) -> list[Seen]:
+        """Give the outputs of all partners."""
+        return [one for several in self.partners.values() for one in several]
 
 
 class Gap(NamedTuple):
@@ -74,93 +84,104 @@ class Gap(NamedTuple):
     at: int | None
 
 
-def probe_places(requests: list[Document]) -> dict[int, int]:
-    """Give for the place of each probe the first place with the same request but for its wave."""
-    first: dict[str, int] = {}
-    return {
-        place: first.setdefault(repr({**one, "wave": 0}), place)
-        for place, one in enumerate(requests)
-        if one["role"] == "probe"
-    }
+class Signatures:
+    """Which requests of a cell are alike (CERT-14): equal signatures, in whatever cell."""
+
+    def __init__(self, cell: Cell) -> None:
+        self._requests = cell.requests
+        self._written = [
+            repr(sorted({**one, "wave": 0, "varying": None}.items())) for one in cell.requests
+        ]
+
+    def of(self, place: int, number: int) -> str | None:
+        """Give the signature of a request in a round; None where it is like none."""
+        request = self._requests[place]
+        if request["role"] == "cancelled":
+            return None
+        varying = request["varying"]
+        if varying is None:
+            return self._written[place]
+        value = varying["values"][number % len(varying["values"])]
+        if varying["field"] == "seed" and value is None and request["seed"] is not None:
+            return None
+        return f"{self._written[place]} {varying['field']} {value}"
 
 
-def collect(index: int, cell: Cell, rounds: list[Document], priming: int) -> dict[int, list[Seen]]:
-    """Give the outputs of each place that holds a probe, by round."""
+def collect(index: int, cell: Cell, rounds: list[Document], priming: int) -> Outputs:
+    """Give the outputs of a cell by signature."""
     first = max(1, priming)
     later = Counter({one["lifetime"]: 0 for one in rounds})
     later.update(one["lifetime"] for one in rounds if one["number"] >= first)
     few = any(count < 2 for count in later.values())
-    return {
-        place: [
-            Seen(index, one["lifetime"], one["number"], output, few or one["number"] >= first)
-            for one in rounds
-            if (output := one["outputs"][place]) is not None
-        ]
-        for place, request in enumerate(cell.requests)
-        if request["role"] == "probe"
-    }
+    signatures, found = Signatures(cell), Outputs()
+    for one in rounds:
+        number, calm = one["number"], few or one["number"] >= first
+        for place, output in enumerate(one["outputs"]):
+            signature = signatures.of(place, number)
+            if output is not None and signature is not None:
+                seen = Seen(one["lifetime"], number, place, index, output, calm)
+                found.setdefault(signature, []).append(seen)
+    return found
 
 
-def probes(cell: Cell, seen: dict[int, list[Seen]], alone: dict[int, list[Seen]]) -> list[Probe]:
-    """Give what is compared of each probe.
+def alike(seen: Outputs, partners: dict[str, Outputs]) -> list[Alike]:
+    """Give what is compared of a cell, by the first place, then the first round.
 
     Args:
-        cell: as planned.
-        seen: outputs by place.
-        alone: outputs of the cell that sends one by one, by place in this cell.
+        seen: outputs of the cell.
+        partners: outputs of the cells that it is compared with, by scope.
     """
-    same = probe_places(cell.requests)
-    found = {place: Probe(place, [], []) for place in same.values()}
-    for place, probe in same.items():
-        found[probe].own.extend(seen[place])
-        found[probe].alone.extend(one for one in alone.get(place, ()) if one.settled)
-    for one in found.values():
-        for several in (one.own, one.alone):
-            several.sort(key=lambda member: (member.lifetime, member.number))
-    return list(found.values())
+    found = [
+        Alike(
+            min(one.place for one in own),
+            own,
+            {
+                scope: [one for one in other.get(signature, ()) if one.settled]
+                for scope, other in partners.items()
+            },
+        )
+        for signature, own in seen.items()
+    ]
+    return sorted(found, key=lambda one: (one.place, one.own[0]))
 
 
-def gaps(
-    cell: Cell, rounds: list[Document], seen: dict[int, list[Seen]], table: Table
-) -> list[Gap]:
+def gaps(seen: Outputs, cell: Cell, rounds: list[Document], table: Table) -> list[Gap]:
     """Compare requests that rescore with what they rescore, by round, then place."""
+    known = {(one.lifetime, one.number, one.place): one for ones in seen.values() for one in ones}
     found = []
-    settled = {(one.lifetime, one.number): one for ones in seen.values() for one in ones}
     for one in rounds:
         for place, request in enumerate(cell.requests):
             again = request["rescores"]
             if again is None or None in (one["outputs"][place], one["outputs"][again]):
                 continue
-            output, rescored = one["outputs"][place], one["outputs"][again]
-            told = table.outputs[output]["prompt_logprobs"]
+            rescored = one["outputs"][again]
+            told = table.outputs[one["outputs"][place]]["prompt_logprobs"]
             wanted = table.outputs[rescored]["logprobs"]
-            if told is None or wanted is None:
-                continue
-            tail = told[max(len(told) - len(wanted), 0) :]
-            both = enumerate(zip(tail, wanted, strict=False))
-            short = len(tail) if len(tail) < len(wanted) else None
-            at = next((i for i, (got, other) in both if got != other), short)
-            calm = settled[one["lifetime"], one["number"]].settled
-            where = Seen(seen[place][0].cell, one["lifetime"], one["number"], output, calm)
-            found.append(Gap(place, where, rescored, at))
+            if told is not None and wanted is not None:
+                tail = told[max(len(told) - len(wanted), 0) :]
+                both = enumerate(zip(tail, wanted, strict=False))
+                short = len(tail) if len(tail) < len(wanted) else None
+                at = next((i for i, (got, other) in both if got != other), short)
+                where = known[one["lifetime"], one["number"], place]
+                found.append(Gap(place, where, rescored, at))
     return found
 
 
-def kinds(compared: list[Probe], again: list[Gap], table: Table) -> list[str]:
+def kinds(compared: list[Alike], again: list[Gap], table: Table) -> list[str]:
     """Give what differs, `tokens` before `shape` before `logprobs`."""
     found = set()
-    for probe in compared:
-        # What was sent alone is compared with the cell's own outputs, not with itself.
-        own = [table.answers[seen.output] for seen in probe.own]
-        alone = [table.answers[seen.output] for seen in probe.alone] if own else []
-        if len({one.tokens for one in own + alone}) > 1:
+    for each in compared:
+        # Partners are compared with the cell's own outputs, not with one another.
+        own = [table.answers[seen.output] for seen in each.own]
+        others = [table.answers[seen.output] for seen in each.others()]
+        if len({one.tokens for one in own + others}) > 1:
             found.add("tokens")
         tokens = {one.tokens for one in own}
-        like = own + [one for one in alone if one.tokens in tokens]
+        like = own + [one for one in others if one.tokens in tokens]
         if len({one.shape for one in like}) > len(tokens):
             found.add("shape")
         shapes = {one.shape for one in own}
-        like = own + [one for one in alone if one.shape in shapes]
+        like = own + [one for one in others if one.shape in shapes]
         if len({one.whole for one in like}) > len(shapes):
             found.add("logprobs")
     if any(gap.at is not None for gap in again):
@@ -168,43 +189,45 @@ def kinds(compared: list[Probe], again: list[Gap], table: Table) -> list[str]:
     return [kind for kind in ("tokens", "shape", "logprobs") if kind in found]
 
 
-def pairs(compared: list[Probe], again: list[Gap], table: Table) -> tuple[int, int]:
+def pairs(compared: list[Alike], again: list[Gap], table: Table) -> tuple[int, int]:
     """Give how many pairs of outputs are compared, and how many of them differ."""
     whole = len(again)
     differing = sum(gap.at is not None for gap in again)
-    for probe in compared:
-        own = Counter(map(table.whole, probe.own))
-        alone = Counter(map(table.whole, probe.alone))
-        size, other = own.total(), alone.total()
+    for each in compared:
+        own = Counter(map(table.whole, each.own))
+        others = Counter(map(table.whole, each.others()))
+        size, other = own.total(), others.total()
         among, across = size * (size - 1) // 2, size * other
         whole += among + across
         differing += among - sum(n * (n - 1) // 2 for n in own.values())
-        differing += across - sum(n * alone[key] for key, n in own.items())
+        differing += across - sum(n * others[key] for key, n in own.items())
     return whole, differing
 
 
-def settled(compared: list[Probe], again: list[Gap], table: Table) -> bool:
+def settled(compared: list[Alike], again: list[Gap], table: Table) -> bool:
     """Whether settled rounds have no difference (CERT-15)."""
-    for probe in compared:
-        if len({table.whole(one) for one in probe.own + probe.alone if one.settled}) > 1:
+    for each in compared:
+        calm = [one for one in each.own if one.settled]
+        if calm and len({table.whole(one) for one in calm + each.others()}) > 1:
             return False
     return all(gap.at is None or not gap.seen.settled for gap in again)
 
 
-def first(compared: list[Probe], again: list[Gap], table: Table) -> Document | None:
+def first(compared: list[Alike], again: list[Gap], table: Table) -> Document | None:
     """Give the first difference (CERT-17)."""
-    ordered = sorted(compared)
-    for probe in ordered:
-        for lifetime in sorted({one.lifetime for one in probe.own}):
-            ones = [one for one in probe.own if one.lifetime == lifetime]
+    for each in compared:
+        for lifetime in sorted({one.lifetime for one in each.own}):
+            ones = [one for one in each.own if one.lifetime == lifetime]
             if (found := _against(ones[0], ones, table)) is not None:
-                return _told("repeats", probe.place, ones[0], found, table)
-    for probe in ordered:
-        if probe.own and (found := _against(probe.own[0], probe.own, table)) is not None:
-            return _told("lifetimes", probe.place, probe.own[0], found, table)
-    for probe in ordered:
-        if probe.own and (found := _against(probe.own[0], probe.alone, table)) is not None:
-            return _told("alone", probe.place, probe.own[0], found, table)
+                return _told("repeats", each.place, ones[0], found, table)
+    for each in compared:
+        if (found := _against(each.own[0], each.own, table)) is not None:
+            return _told("lifetimes", each.place, each.own[0], found, table)
+    for scope in ("alone", "condition"):
+        for each in compared:
+            others = each.partners.get(scope, [])
+            if (found := _against(each.own[0], others, table)) is not None:
+                return _told(scope, each.place, each.own[0], found, table)
     for gap in again:
         if gap.at is not None:
             return _rescoring(gap, table)

@@ -15,8 +15,8 @@ class Answer(NamedTuple):
     """What the rules ask of one entry of `outputs`.
 
     Attributes:
-        tokens: number of the class of equal tokens (or texts, by the observable).
-        shape: likewise of equal tokens and shape.
+        tokens: number of the class of equal tokens and text.
+        shape: likewise of equal shape besides.
         whole: likewise of all that is compared.
         said: number of the class of equal ids, else token texts, else text; None where all lack.
         size: tokens, or None where they are not reported.
@@ -46,22 +46,19 @@ def answers(outputs: list[Document], observable: str) -> list[Answer]:
             raise Refusal("BAD_VALUE", f"{AT}/outputs/{i}", "distinct outputs", "one twice")
         known.add(fields)
         ids, texts, text, finish, logprobs, top, prompt = fields
-        said = ids if ids is not None else texts if texts is not None else text
-        tokens: Any = text
-        shape: tuple[Any, ...] = (finish, text is None)
-        rest: tuple[Any, ...] = ()
-        if observable != "text":
-            tokens = ids if ids is not None else texts
-            shape = (finish, ids is None, texts is None)
-        if observable == "logprobs":
-            lengths = None if top is None else tuple(map(len, top))
-            shape += (_length(logprobs), lengths, _length(prompt))
-            rest = (logprobs, top, prompt)
+        listed = ids if ids is not None else texts
+        said = listed if listed is not None else text
+        tokens = listed, text
+        lengths = None if top is None else tuple(map(len, top))
+        nulls = tuple(value is None for value in (ids, texts))
+        shape = (finish, nulls, _length(logprobs), lengths, _length(prompt))
+        rest = (texts, logprobs, top, prompt)
         classes = (("t", tokens), ("s", tokens, shape), ("w", tokens, shape, rest))
         same, alike, equal = (numbers.setdefault(key, len(numbers)) for key in classes)
         words = None if said is None else numbers.setdefault(("said", said), len(numbers))
         size = _length(ids if ids is not None else texts)
-        lacks = tokens is None or (observable == "logprobs" and logprobs is None)
+        needed = {"text": [text], "tokens": [listed], "logprobs": [listed, logprobs]}
+        lacks = None in needed[observable]
         widest = max(map(len, top), default=0) if top is not None else 0
         broken = _broken(fields, size)
         found.append(Answer(same, alike, equal, words, size, broken, lacks, widest))

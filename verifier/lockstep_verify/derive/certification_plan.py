@@ -138,6 +138,7 @@ class _Maker:
     def __init__(self, plan: Document, data: Document) -> None:
         self._plan = plan
         self._data = data
+        self._top = plan["top"] if plan["observable"] == "logprobs" else None
         self._sampling = {one["name"]: one for one in data["sampling"]}
         self._streams: dict[tuple[str, str], list[int]] = {}
         self._sent: dict[
@@ -206,7 +207,7 @@ class _Maker:
             "max_new": plan["max_new"] if again is None else 1,
             "sampling": group["sampling"],
             "seed": self._data["seed_base"] + place if seeded else None,
-            "top": plan["top"],
+            "top": self._top,
             "echo": again is not None,
             "varying": group["varying"],
         }
@@ -220,7 +221,7 @@ class _Maker:
             "max_new": self._plan["max_new"],
             "sampling": "greedy",
             "seed": None,
-            "top": self._plan["top"],
+            "top": self._top,
             "echo": False,
             "varying": None,
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from lockstep_verify import spec
 from lockstep_verify.derive.certification_plan import AT, Cell
 from lockstep_verify.errors import Refusal
 
@@ -47,6 +48,36 @@ def check_numbers(
                 refuse(f"{at}/rounds/{i}/{member}", value, one[member])
     if (reason == "") != (len(rounds) == planned):
         refuse(f"{at}/reason", "a reason, exactly where rounds are lacking", reason)
+
+
+def check_possible(cell: Cell, stated: Document, plan: Document, at: str) -> None:
+    """Check that exactly the cells that cannot run say so, and have no rounds (CERT-6)."""
+    needs = {one["value"]: one["capability"] for one in _data()["cache_needs"]}
+    case = next(one for one in _data()["cases"] if one["name"] == cell.case)
+    wanted = {*case["needs"], *filter(None, [needs.get(cell.condition["cache"])])}
+    impossible = None
+    if not wanted <= set(plan["offers"]):
+        impossible = "not_offered"
+    elif any(_length(cell, one) > plan["context"] for one in cell.requests):
+        impossible = "too_long"
+    if impossible is not None and stated["reason"] != impossible:
+        refuse(f"{at}/reason", impossible, stated["reason"])
+    if impossible is not None and stated["rounds"]:
+        refuse(f"{at}/rounds", "no rounds", len(stated["rounds"]))
+    if impossible is None and stated["reason"] in ("not_offered", "too_long"):
+        refuse(f"{at}/reason", "another reason", stated["reason"])
+
+
+def _data() -> Document:
+    data: Document = spec.load("certification.json")
+    return data
+
+
+def _length(cell: Cell, request: Document) -> int:
+    own = len(request["prompt"]) + int(request["max_new"])
+    if request["rescores"] is None:
+        return own
+    return own + _length(cell, cell.requests[request["rescores"]])
 
 
 def check_form(one: Document, roles: list[str], outputs: int, gauge: bool, at: str) -> None:
@@ -123,19 +154,20 @@ def batched(one: Document, streams: bool, gauge: bool) -> bool:
     """Whether a batch formed in a round (CERT-11)."""
     if most_at_once(one["start_us"], one["end_us"]) < 2 or not (streams or gauge):
         return False
-    if streams and overlap(one) < 2:
+    together = overlap(one)
+    if (together is None and streams) or (together is not None and together < 2):
         return False
     peak = one["peak_running"]
     return not gauge or (peak is not None and 2 <= peak <= len(one["outputs"]))
 
 
-def overlap(one: Document) -> int:
-    """Give the most requests between first token and end at one time; 0 where it is not known."""
+def overlap(one: Document) -> int | None:
+    """Give the most requests between first token and end at one time; None: not known."""
     if any(
         first is None and output is not None
         for first, output in zip(one["first_us"], one["outputs"], strict=True)
     ):
-        return 0
+        return None
     streamed = [
         (first, end)
         for first, end in zip(one["first_us"], one["end_us"], strict=True)
@@ -153,7 +185,7 @@ def witness(cell: Cell, rounds: list[Document], plan: Document, gauge: bool) -> 
         if together and one["number"] >= plan["priming"]
     ]
     named = ("gauge" if gauge else "overlap") if scored else "none"
-    widths = [one["peak_running"] if gauge else overlap(one) for one in scored]
+    widths = [(one["peak_running"] if gauge else overlap(one)) or 0 for one in scored]
     return Witness(formed, named, max(widths, default=0), _cache(cell, rounds, plan))
 
 
@@ -161,7 +193,7 @@ def _cache(cell: Cell, rounds: list[Document], plan: Document) -> str:
     first = max(1, plan["priming"])
     told: list[list[tuple[int, int]]] = []
     for one in rounds:
-        if one["number"] < first or one["cached"] is None or plan["form"] != "tokens":
+        if one["number"] < first or one["cached"] is None:
             continue
         seen = [
             (request["wave"], cached)

@@ -57,10 +57,9 @@ def conditions(judged: list[Judged], table: Table) -> list[Document]:
 
 def _differ(left: Judged, right: Judged, table: Table) -> bool:
     return any(
-        bool(own)
-        and bool(right.seen[place])
-        and len(_classes([*own, *right.seen[place]], table)) > 1
-        for place, own in left.seen.items()
+        len(_classes(own, table) | _classes(right.seen[signature], table)) > 1
+        for signature, own in left.seen.items()
+        if signature in right.seen
     )
 
 
@@ -102,11 +101,19 @@ def _sensitivity(judged: list[Judged], table: Table) -> str:
     )
     if any(one.verdict in ("not_run", "hang", "error") for one in (altered, plain)):
         return "not_run"
-    for place, own in altered.seen.items():
-        others = _classes(plain.seen[place], table)
-        if own and others and others.isdisjoint(_classes(own, table)):
+    by_place = [_by_place(one, table) for one in (altered, plain)]
+    for place, own in by_place[0].items():
+        if own.isdisjoint(by_place[1].get(place, own)):
             return "shown"
     return "not_shown"
+
+
+def _by_place(one: Judged, table: Table) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for several in one.seen.values():
+        for seen in several:
+            found.setdefault(seen.place, set()).add(table.whole(seen))
+    return found
 
 
 def identity(subject: Document) -> tuple[int, int]:
@@ -127,7 +134,9 @@ def limits(predicate: Document, judged: list[Judged], status: dict[str, str]) ->
         "positive_not_shown": status["positive"] in ("not_run", "not_shown"),
         "cache_off_absent": status["cache_off"] == "absent",
         "overlap_only": any(one.members["witness"] == "overlap" for one in cells),
-        "cache_not_reported": any(one.members["cache_witness"] == "not_reported" for one in cells),
+        "cache_not_reported": any(
+            one.members["cache_witness"] == "not_reported" and _long(one, plan) for one in cells
+        ),
         "weak_observable": plan["observable"] != "logprobs",
         "text_prompts": plan["form"] == "text",
         "lengths_differ": plan["form"] == "tokens" and _lengths_differ(predicate, judged),
@@ -139,6 +148,14 @@ def limits(predicate: Document, judged: list[Judged], status: dict[str, str]) ->
         "cases_omitted": bool(predicate["omitted"]),
     }
     return [one["id"] for one in spec.load("certification.json")["limits"] if holds[one["id"]]]
+
+
+def _long(one: Judged, plan: Document) -> bool:
+    return any(
+        len(request["prompt"]) > plan["block_size"]
+        for request in one.cell.requests
+        if request["role"] == "probe"
+    )
 
 
 def _lengths_differ(predicate: Document, judged: list[Judged]) -> bool:
@@ -160,7 +177,9 @@ def verdict(judged: list[Judged], status: dict[str, str], subject: Document) -> 
     return "CLEAN" if clean and shown and identity(subject)[1] == 0 else "INCONCLUSIVE"
 
 
-def counts(predicate: Document, judged: list[Judged], status: dict[str, str]) -> dict[str, int]:
+def counts(
+    predicate: Document, judged: list[Judged], status: dict[str, str], table: Table
+) -> dict[str, int]:
     """Give the counts, in their order."""
     plan, verdicts = predicate["plan"], [one.verdict for one in judged]
     rounds = [one for cell in predicate["cells"] for one in cell["rounds"]]
@@ -186,6 +205,12 @@ def counts(predicate: Document, judged: list[Judged], status: dict[str, str]) ->
         "rounds_scored": sum(one["rounds"] for one in statistics if one is not None),
         "requests": sum(len(one["outputs"]) for one in rounds),
         "answers": sum(output is not None for one in rounds for output in one["outputs"]),
+        "positions": sum(
+            table.answers[output].size or 0
+            for one in rounds
+            for output in one["outputs"]
+            if output is not None
+        ),
         "failures": sum(len(one["failures"]) for one in rounds),
         "outputs": len(predicate["outputs"]),
         "pairs": sum(one.members["pairs"] for one in judged),
