@@ -143,3 +143,10 @@ EXECUTION_EVENTS_MOST = 400_000
 CASE_SECONDS = 600
 """The longest that a worker may take over one case; most take milliseconds, and one under a
 mutation may never end."""
+
+CERTIFIED_ANSWER_BYTES = 1 << 26
+"""The answer of a server that is certified, streamed or whole: the log-probabilities of a long
+prompt take some MB as JSON."""
+
+CERTIFIED_LINE_BYTES = 1 << 25
+"""A line of a streamed answer: an echoed prompt comes in one."""

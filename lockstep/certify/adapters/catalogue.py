@@ -1,0 +1,16 @@
+"""All adapters, by name."""
+
+from __future__ import annotations
+
+from lockstep.certify.adapters.adapter import Adapter
+from lockstep.certify.adapters.llamacpp import LlamaCpp
+from lockstep.certify.adapters.lockstep import Lockstep
+from lockstep.certify.adapters.openai import OpenAI
+from lockstep.certify.adapters.sglang import SGLang
+from lockstep.certify.adapters.tgi import TGI
+from lockstep.certify.adapters.transformers import Transformers
+from lockstep.certify.adapters.vllm import VLLM
+
+ADAPTERS: dict[str, type[Adapter]] = {
+    one.name: one for one in (OpenAI, Lockstep, VLLM, SGLang, LlamaCpp, Transformers, TGI)
+}
