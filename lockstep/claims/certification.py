@@ -113,7 +113,7 @@ def _cell(one: Cell) -> dict[str, Any]:
         "width": max(widths, default=0),
         "cache_witness": one.cache,
         "pairs": one.pairs,
-        "pairs_differing": one.found.count,
+        "pairs_differing": one.found.differing,
         "kinds": one.kinds,
         "first": first(one),
         "verdict": one.verdict,

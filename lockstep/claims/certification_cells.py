@@ -6,78 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from lockstep.certify.cells import PlannedCell
 from lockstep.certify.observation import CellSeen, Output, Round, Seen
 from lockstep.certify.requests import Request
 from lockstep.claims import certification_answers as answers
 from lockstep.claims import certification_rounds as witness
+from lockstep.claims.certification_differences import Difference, Found, Sight
 from lockstep.claims.certification_statistics import statistics
 
-SCOPES = ("repeats", "lifetimes", "alone", "condition", "rescoring")
 SCORED = ("divergent", "first_run_only", "missing", "clean")
-
-
-@dataclass(frozen=True, order=True)
-class Sight:
-    """One output: in which round of which cell, at which place, which output."""
-
-    lifetime: int
-    number: int
-    place: int
-    cell: int
-    output: int
-
-    def where(self) -> dict[str, int]:
-        """Give the member that says so."""
-        return {"cell": self.cell, "lifetime": self.lifetime, "number": self.number}
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Two outputs that must be equal, and are not.
-
-    Attributes:
-        scope: `repeats`, `lifetimes`, `alone`, `condition` or `rescoring`.
-        place: the first in the cell at which a request like these is sent.
-        sent: the first output of such a request in the cell.
-        a: the one.
-        b: the other.
-        settled: whether both are of settled rounds.
-        kind: what differs.
-    """
-
-    scope: str
-    place: int
-    sent: Sight
-    a: Sight
-    b: Sight
-    settled: bool
-    kind: str
-
-    @property
-    def order(self) -> tuple[Any, ...]:
-        """What orders differences, the first one least [CERT-17]."""
-        if self.scope == "rescoring":
-            return SCOPES.index(self.scope), self.a
-        return SCOPES.index(self.scope), self.place, self.sent, self.a, self.b
-
-
-class Found(NamedTuple):
-    """What the differences of a cell come to.
-
-    Attributes:
-        kinds: what differs, the gravest first.
-        count: how many differences there are.
-        settled: whether one is among settled rounds.
-        first: the first by its order.
-    """
-
-    kinds: list[str]
-    count: int
-    settled: bool
-    first: Difference | None
 
 
 @dataclass(frozen=True)

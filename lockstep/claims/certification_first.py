@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lockstep.claims import certification_answers as answers
-from lockstep.claims.certification_cells import Cell, Difference, tail
+from lockstep.claims.certification_cells import Cell, tail
+from lockstep.claims.certification_differences import Difference
 
 
 def first(cell: Cell) -> dict[str, Any] | None:

@@ -10,7 +10,8 @@ from lockstep import spec
 from lockstep.certify.cells import POSITIVE
 from lockstep.certify.observation import Seen, Setting, Subject
 from lockstep.claims import certification_answers as answers
-from lockstep.claims.certification_cells import Cell, Sight
+from lockstep.claims.certification_cells import Cell
+from lockstep.claims.certification_differences import Sight
 
 FILE = "certification.json"
 Members = Sequence[Mapping[str, Any]]
