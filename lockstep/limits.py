@@ -150,3 +150,15 @@ prompt take some MB as JSON."""
 
 CERTIFIED_LINE_BYTES = 1 << 25
 """A line of a streamed answer: an echoed prompt comes in one."""
+
+CERTIFIED_PROMPTS = 1024
+"""Items of a user's file: all of them are asked for at once."""
+
+CERTIFIED_PROMPTS_BYTES = 1 << 24
+"""A file of so many items, of 16 KiB each."""
+
+SCORER_SECONDS = 600
+"""For a user's scorer over the answers of one round; a model that judges takes its time."""
+
+CERTIFIED_RECORDS_BYTES = 1 << 29
+"""The file of a run of the certifier: a round with its answers takes some dozen kilobytes."""

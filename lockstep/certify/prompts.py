@@ -1,0 +1,274 @@
+"""The user's own prompts, one after the other and at once, and what their scorer says [CERT-24]."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lockstep import spec
+from lockstep.certify import numbers
+from lockstep.certify.ask import Ask, is_number
+from lockstep.certify.exchange import Exchanged, submit
+from lockstep.certify.observation import PromptsSeen, Round
+from lockstep.certify.requests import FILE
+from lockstep.certify.rounds import Place, observed
+from lockstep.certify.scorer import Scorer
+from lockstep.errors import LockstepError
+from lockstep.limits import CERTIFIED_PROMPTS, CERTIFIED_PROMPTS_BYTES
+
+if TYPE_CHECKING:
+    from lockstep.certify.dialogue import Dialogue
+
+DEFAULT_TOKENS = 128
+"""Tokens of an answer to an item that names no number."""
+SEQUENTIAL, BATCHED = "sequential", "batched"
+_DECIMAL = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?")
+_WHOLE = re.compile(r"[0-9]{1,15}")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of the user's file.
+
+    Attributes:
+        line: its text, which the scorer gets as it is.
+        ask: what it asks for.
+    """
+
+    line: str
+    ask: Ask
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The user's file.
+
+    Attributes:
+        items: its lines.
+        sha256: of its bytes, in hex.
+        scorer: None without one.
+        repeats: rounds of each condition in a lifetime, at least 2.
+    """
+
+    items: tuple[Item, ...]
+    sha256: str
+    scorer: Scorer | None
+    repeats: int
+
+
+def read_prompts(path: Path, top: int | None, scorer: Scorer | None, repeats: int) -> Prompts:
+    """Read a file of JSON lines.
+
+    An item has `prompt`, a text or a list of token ids, and if it likes `max_tokens`,
+    `temperature`, `top_p`, `top_k` and `seed`, as the endpoint takes them; a temperature above 0
+    needs a seed, without which two answers may differ by right. All else is the scorer's.
+
+    Args:
+        path: of the file.
+        top: likeliest tokens to be asked for at each position; None for no log-probabilities.
+        scorer: None without one.
+        repeats: rounds of each condition in a lifetime.
+
+    Raises:
+        LockstepError: FILE_UNREADABLE, LIMIT_SIZE, or what is wrong with a line, by its number.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as fault:
+        told = fault.strerror or "no file"
+        raise LockstepError("FILE_UNREADABLE", str(path), "JSON lines", told) from None
+    if len(data) > CERTIFIED_PROMPTS_BYTES:
+        expected = f"at most {CERTIFIED_PROMPTS_BYTES} bytes"
+        raise LockstepError("LIMIT_SIZE", str(path), expected, len(data))
+    try:
+        lines = data.decode("utf-8").split("\n")
+    except UnicodeDecodeError as fault:
+        raise LockstepError("BAD_ENCODING", str(path), "UTF-8", f"byte {fault.start}") from None
+    items = tuple(
+        _item(line, f"{path}, line {number}", top)
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    )
+    if not 1 <= len(items) <= CERTIFIED_PROMPTS:
+        expected = f"1 to {CERTIFIED_PROMPTS} items"
+        raise LockstepError("LIMIT_SIZE", str(path), expected, len(items))
+    return Prompts(items, sha256(data).hexdigest(), scorer, repeats)
+
+
+async def run_lifetime(
+    dialogue: Dialogue,
+    prompts: Prompts,
+    lifetime: int,
+    place: Place,
+    stream: bool,
+    told: Callable[[str], None] = lambda _: None,
+) -> tuple[tuple[Round, ...], ...]:
+    """Send the prompts under each condition in turn, as often as planned.
+
+    Args:
+        dialogue: with the server.
+        prompts: what to send.
+        lifetime: of the server.
+        place: takes outputs.
+        stream: whether answers are to come token by token.
+        told: is told of each round, and why a scorer gave no scores.
+
+    Returns:
+        the rounds of each condition, in the order of `eval_conditions` of the data.
+    """
+    found: list[tuple[Round, ...]] = []
+    for condition in spec.load(FILE)["eval_conditions"]:
+        rounds = []
+        for number in range(prompts.repeats):
+            seen = await _submit(dialogue, prompts, condition, stream)
+            scores = await _scores(prompts, seen, told)
+            rounds.append(observed(seen, lifetime, number, place, scores))
+            told(f"prompts {condition}: lifetime {lifetime}, round {number}")
+        found.append(tuple(rounds))
+    return tuple(found)
+
+
+def collected(
+    prompts: Prompts, lifetimes: Sequence[Sequence[Sequence[Round]]], planned: int, reason: str
+) -> PromptsSeen:
+    """Put the rounds of several lifetimes together.
+
+    Args:
+        prompts: what was sent.
+        lifetimes: for each lifetime what `run_lifetime` gave.
+        planned: lifetimes of the plan.
+        reason: why some are lacking; else empty.
+    """
+    conditions = range(len(spec.load(FILE)["eval_conditions"]))
+    return PromptsSeen(
+        items=len(prompts.items),
+        items_sha256=prompts.sha256,
+        scorer=None if prompts.scorer is None else prompts.scorer.name,
+        lifetimes=planned,
+        repeats=prompts.repeats,
+        rounds=tuple(tuple(one for seen in lifetimes for one in seen[at]) for at in conditions),
+        reason=reason,
+    )
+
+
+def lines(document: Mapping[str, Any]) -> list[str]:
+    """Say what moved, by a certificate's member `prompts`, and who moved it."""
+    told = []
+    for one in document["comparisons"]:
+        pair = "one by one" if one["a"] == SEQUENTIAL else "at once"
+        other = "one by one" if one["b"] == SEQUENTIAL else "at once"
+        answers = _rate(one["answers"], one["items_compared"], one["low_ppm"], one["high_ppm"])
+        text = f"{pair} against {other}: answers {answers}"
+        if document["scorer"] is not None:
+            bounds = one["scores_low_ppm"], one["scores_high_ppm"]
+            text += f"; scores {_rate(one['scores'], one['scores_compared'], *bounds)}"
+        told.append(text)
+        told += [f"  item {at['item']}: {_position(at['position'])}" for at in one["first"][:5]]
+        if len(one["first"]) > 5:
+            told.append(f"  and {len(one['first']) - 5} more, in the certificate")
+    told.append(_EXPLAINED[document["verdict"]])
+    return told
+
+
+_EXPLAINED = {
+    "UNKNOWN": "The engine's part is not known: rounds are lacking or failed, or no batch formed.",
+    "ENGINE_MOVES": "The engine is a reason for the movement: answers to one prompt differ.",
+    "SCORER_MOVES": "The engine is no reason: all answers are alike, and scores of them differ.",
+    "STEADY": "The engine is no reason, at this sample: no answer and no score moved.",
+}
+
+
+def _position(position: int | None) -> str:
+    if position is None:
+        return "the texts differ; the server reports no tokens"
+    return f"first diverging token {position}"
+
+
+def _rate(moved: int, of: int, low: int, high: int) -> str:
+    bounds = f"{low / 10_000:.2f} to {high / 10_000:.2f} %"
+    return f"{moved} of {of} flip ({bounds} at 95 %)" if of else "not compared"
+
+
+async def _submit(dialogue: Dialogue, prompts: Prompts, condition: str, stream: bool) -> Exchanged:
+    places = range(len(prompts.items))
+    waves: tuple[str, ...] = ("start",)
+    sent: tuple[tuple[int, ...], ...] = (tuple(places),)
+    if condition == SEQUENTIAL:
+        waves = ("start", *["end"] * (len(places) - 1))
+        sent = tuple((at,) for at in places)
+
+    def ask(at: int, _: object) -> Ask:
+        return replace(prompts.items[at].ask, stream=stream)
+
+    return await submit(dialogue, waves, sent, ask)
+
+
+async def _scores(
+    prompts: Prompts, seen: Exchanged, told: Callable[[str], None]
+) -> tuple[str | None, ...] | None:
+    """Give a score for each item; None as a whole without a scorer."""
+    if prompts.scorer is None:
+        return None
+    answered = {at: one.answer for at, one in enumerate(seen.replies) if one.answer is not None}
+    result = await prompts.scorer.score(
+        [
+            (at, prompts.items[at].line, answer.text, answer.output.tokens)
+            for at, answer in answered.items()
+        ]
+    )
+    if result.fault:
+        told(f"no scores: {result.fault}")
+    given = dict(zip(answered, result.scores, strict=True))
+    return tuple(given.get(at) for at in range(len(prompts.items)))
+
+
+def _item(line: str, where: str, top: int | None) -> Item:
+    try:
+        document = numbers.parse(line)
+    except ValueError as fault:
+        raise LockstepError("MALFORMED_JSON", where, "one JSON object", str(fault)[:80]) from None
+    if not isinstance(document, dict):
+        raise LockstepError("NOT_AN_OBJECT", where, "one JSON object", type(document).__name__)
+    seed = _number(document, "seed", where, _WHOLE, None)
+    temperature = _number(document, "temperature", where, _DECIMAL, "0")
+    if seed is None and temperature is not None and float(temperature) > 0:
+        hint = "Give the item a seed, or temperature 0: without, answers may differ by right."
+        raise LockstepError("MISSING_FIELD", where, "seed", "temperature above 0", hint)
+    top_k = _number(document, "top_k", where, _WHOLE, "0")
+    tokens = _number(document, "max_tokens", where, _WHOLE, str(DEFAULT_TOKENS))
+    ask = Ask(
+        prompt=_prompt(document.get("prompt"), where),
+        max_new=max(1, int(tokens or 1)),
+        temperature=temperature or "0",
+        top_p=_number(document, "top_p", where, _DECIMAL, "1") or "1",
+        top_k=int(top_k or 0),
+        seed=None if seed is None else int(seed),
+        top=top,
+    )
+    return Item(line.strip(), ask)
+
+
+def _prompt(value: Any, where: str) -> str | tuple[int, ...]:
+    if isinstance(value, str) and not is_number(value) and value:
+        return value
+    if isinstance(value, list) and value:
+        ids = [numbers.as_integer(one) for one in value]
+        if None not in ids:
+            return tuple(one for one in ids if one is not None)
+    expected = "`prompt`, a text or a list of token ids, not empty"
+    raise LockstepError("MISSING_FIELD", where, expected, type(value).__name__)
+
+
+def _number(
+    document: Mapping[str, Any], name: str, where: str, form: re.Pattern[str], default: str | None
+) -> str | None:
+    value = document.get(name)
+    if value is None:
+        return default
+    if not is_number(value) or not form.fullmatch(value):
+        raise LockstepError("BAD_VALUE", where, f"`{name}`, a number that is not negative", value)
+    return str(value)
