@@ -1,0 +1,323 @@
+"""Re-derivation of certified servers: each rule's mutation, and forgeries that must not pass.
+
+The certificate that the tests mutate is folded by the producer, from made-up records: that the two
+agree on it is a test by itself.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lockstep.certificate.statement import certification_subjects, statement
+from lockstep.certify.cells import planned
+from lockstep.certify.observation import CellSeen, Failure, Output, Seen
+from lockstep.claims import certification_statistics as producers
+from lockstep.claims.certification import predicate
+from lockstep_verify.derive import certification_statistics as verifiers
+from tests import certification_records as made
+from tests.certification_records import Asked
+from tests.statements import get, judge, put, refusal
+
+COVERAGE = "COVERAGE_DENOMINATOR_NOT_DERIVED"
+OUTCOME = "OUTCOME_NOT_DERIVED"
+H10 = "H10_COUNTS_DO_NOT_RECOMPUTE"
+STATISTICS = "STATISTICS_DO_NOT_RECOMPUTE"
+BAD = "BAD_VALUE"
+P = "/predicate"
+PLAN = made.plan(
+    cases=["prefix_equal", "cancel_resubmit", "seeded_sampling"],
+    cache=["warm"],
+    filler=["fixed", "varying"],
+    order=["fixed", "rotated"],
+    positive="fault",
+    positive_cases=["prefix_equal"],
+)
+SMALL = made.plan(cases=["prefix_equal"], cache=["warm"], filler=["fixed"], order=["fixed"])
+REQUEST = planned(PLAN)[0].requests[0]
+
+
+def odd(asked: Asked) -> Output | None:
+    """Answer differently once, in the first cell; and never alike in the positive control."""
+    usual = made.answer(asked.request.prompt, asked.request)
+    other = replace(usual, logprobs=(f"-7.{asked.number}", *(usual.logprobs or ())[1:]))
+    if asked.cell.control == "positive" and asked.place == 0:
+        return other
+    here = asked.index == 0 and asked.place == 1
+    return other if here and (asked.lifetime, asked.number) == (1, 2) else None
+
+
+def said(condition: str, number: int, item: int) -> Output:
+    return made.answer((item, int(condition == "batched" and item == 1)), REQUEST)
+
+
+def folded(record: Seen) -> dict[str, Any]:
+    return predicate(record, issued_at=made.ISSUED_AT, producer=made.PRODUCER)
+
+
+FOLDED = folded(made.prompts(made.seen(PLAN, odd), said, lambda one: str(one.tokens)))
+CLEAN = folded(made.seen(PLAN))
+
+
+def stated(told: dict[str, Any] | None = None) -> dict[str, Any]:
+    chosen = copy.deepcopy(FOLDED if told is None else told)
+    return statement("certification", certification_subjects(chosen), chosen)
+
+
+def test_both_sides_agree() -> None:
+    told = judge(stated())
+    assert (told.verdict, told.counts) == ("DIVERGENT", FOLDED["counts"])
+    assert judge(stated(CLEAN)).verdict == "CLEAN"
+
+
+DERIVED = [
+    ("/subject_sha256", "0" * 64, BAD),
+    ("/turned_off", [], OUTCOME),
+    ("/overridden", [], OUTCOME),
+    ("/omitted", [], OUTCOME),
+    ("/omitted/0/reason", "not_offered", OUTCOME),
+    ("/cells/0/case", "prefix_below", COVERAGE),
+    ("/cells/0/control", "sequential", COVERAGE),
+    ("/cells/0/order", "rotated", COVERAGE),
+    ("/cells/0/requests", 5, COVERAGE),
+    ("/cells/0/requests_sha256", "0" * 64, COVERAGE),
+    ("/cells/0/witness", "overlap", OUTCOME),
+    ("/cells/0/width", 64, OUTCOME),
+    ("/cells/0/cache_witness", "not_reported", OUTCOME),
+    ("/cells/0/pairs", 1, H10),
+    ("/cells/0/pairs_differing", 0, H10),
+    ("/cells/0/kinds", [], OUTCOME),
+    ("/cells/0/first", None, OUTCOME),
+    ("/cells/0/first/position", 3, OUTCOME),
+    ("/cells/0/first/delta", "1.000e-09", OUTCOME),
+    ("/cells/0/verdict", "clean", OUTCOME),
+    ("/cells/0/statistics", None, STATISTICS),
+    ("/cells/0/statistics/differing", 0, STATISTICS),
+    ("/cells/0/statistics/high_ppm", 1, STATISTICS),
+    ("/cells/1/statistics/missed_ppm", 1, STATISTICS),
+    ("/conditions/0/compared", 9, OUTCOME),
+    ("/controls/0/status", "not_run", OUTCOME),
+    ("/controls/2/status", "not_shown", OUTCOME),
+    ("/limits", [], OUTCOME),
+    ("/prompts/conditions/1/batched_rounds", 1, H10),
+    ("/prompts/comparisons/2/answers", 0, H10),
+    ("/prompts/comparisons/2/high_ppm", 1, STATISTICS),
+    ("/prompts/comparisons/2/first", [], OUTCOME),
+    ("/prompts/verdict", "STEADY", OUTCOME),
+    ("/verdict", "CLEAN", OUTCOME),
+    *((f"/counts/{name}", 77, H10) for name in FOLDED["counts"]),
+]
+
+
+@pytest.mark.parametrize(("pointer", "value", "code"), DERIVED, ids=lambda one: str(one)[:40])
+def test_what_is_derived_cannot_be_stated(pointer: str, value: object, code: str) -> None:
+    forged = stated()
+    put(forged, P + pointer, value)
+    got, where = refusal(forged)
+    assert got == code
+    assert (P + pointer).startswith(where)
+
+
+FORM = [
+    ("/plan/cases", ["cancel_resubmit", "prefix_equal"], f"{P}/plan/cases/1", BAD),
+    ("/plan/cases", ["prefix_equal", "prefix_equal"], f"{P}/plan/cases/1", BAD),
+    ("/plan/cases", ["unknown"], f"{P}/plan/cases/0", BAD),
+    ("/plan/offers", ["stream", "logprobs"], f"{P}/plan/offers/1", BAD),
+    ("/plan/positive", "absent", f"{P}/plan/positive", BAD),
+    ("/plan/positive_cases", ["wide_33"], f"{P}/plan/positive_cases/0", BAD),
+    ("/plan/form", "text", f"{P}/plan/low", BAD),
+    ("/plan/repeats", 4, f"{P}/cells/0/rounds/3/lifetime", BAD),
+    ("/plan/lifetimes", 3, f"{P}/cells/0/reason", BAD),
+    ("/plan/lifetimes", 1, f"{P}/cells/0/rounds", BAD),
+    ("/plan/design", "factorial", f"{P}/cells", COVERAGE),
+    ("/plan/filler", ["fixed"], f"{P}/cells", COVERAGE),
+    ("/plan/seed", 2, f"{P}/cells/0/requests_sha256", COVERAGE),
+    ("/plan/offers", ["token_prompts"], f"{P}/cells/3/reason", BAD),
+    ("/plan/context", 10, f"{P}/cells/0/reason", BAD),
+    ("/adapter/name", "unknown", f"{P}/adapter/name", BAD),
+    ("/adapter/gauge", None, f"{P}/cells/0/rounds/0/peak_running", BAD),
+    ("/cells/0/reason", "budget", f"{P}/cells/0/reason", BAD),
+    ("/cells/0/rounds/0/number", 1, f"{P}/cells/0/rounds/0/number", BAD),
+    ("/cells/0/rounds/1/polls", 0, f"{P}/cells/0/rounds/1/peak_running", BAD),
+    ("/cells/0/rounds/1/cached", [0], f"{P}/cells/0/rounds/1/cached", BAD),
+    ("/cells/0/rounds/1/outputs/1", 60000, f"{P}/outputs/", BAD),
+    ("/cells/0/rounds/0/outputs/0", None, f"{P}/outputs/0", BAD),
+    ("/cells/0/rounds/0/first_us/0", 10**9, f"{P}/cells/0/rounds/0/end_us/0", BAD),
+    ("/certifier", [{"name": "b", "value": ""}, {"name": "a", "value": ""}], "/name", BAD),
+    ("/subject/identity/0/name", "runtime_version", f"{P}/subject/identity", COVERAGE),
+    ("/subject/positive", None, f"{P}/subject/positive", BAD),
+]
+
+
+@pytest.mark.parametrize(("pointer", "value", "where", "code"), FORM, ids=lambda one: str(one)[:40])
+def test_the_form_of_what_is_attested(pointer: str, value: object, where: str, code: str) -> None:
+    forged = stated()
+    put(forged, P + pointer, value)
+    got, at = refusal(forged)
+    assert (got, where in at) == (code, True), at
+
+
+def test_an_output_is_listed_once_and_in_the_order_of_use() -> None:
+    forged = stated()
+    forged["predicate"]["outputs"].append(copy.deepcopy(forged["predicate"]["outputs"][0]))
+    assert refusal(forged)[0] == BAD
+    forged = stated()
+    extra = {**forged["predicate"]["outputs"][0], "finish": "other"}
+    forged["predicate"]["outputs"].append(extra)
+    assert refusal(forged) == (BAD, f"{P}/outputs/{len(FOLDED['outputs'])}")
+
+
+def sequential(told: dict[str, Any], control: str = "sequential") -> int:
+    return next(i for i, one in enumerate(told["cells"]) if one["control"] == control)
+
+
+@pytest.mark.parametrize("control", ["sequential", "sensitivity", "positive_sequential"])
+def test_a_sequential_control_that_overlaps_is_refused(control: str) -> None:
+    forged = stated(CLEAN)
+    at = f"{P}/cells/{sequential(CLEAN, control)}/rounds/1"
+    put(forged, f"{at}/start_us/1", 5)
+    put(forged, f"{at}/first_us/1", 6)
+    assert refusal(forged) == ("CONTROL_NOT_SEQUENTIAL", f"{at}/start_us/1")
+    forged = stated(CLEAN)
+    put(forged, f"{at}/peak_running", 3)
+    assert refusal(forged) == ("CONTROL_NOT_SEQUENTIAL", f"{at}/peak_running")
+
+
+def test_a_sequential_run_cannot_be_called_a_batch() -> None:
+    # Requests one after the other under a gauge of 40, as an earlier certifier took them.
+    forged = stated(CLEAN)
+    for one in get(forged, f"{P}/cells/0/rounds"):
+        size = len(one["outputs"])
+        one["start_us"] = [2000 * place for place in range(size)]
+        one["first_us"] = [start + 1 for start in one["start_us"]]
+        one["end_us"] = [start + 2 for start in one["start_us"]]
+        one["peak_running"] = size
+    assert refusal(forged) == (OUTCOME, f"{P}/cells/0/witness")
+    for name, value in (("witness", "none"), ("width", 0)):
+        put(forged, f"{P}/cells/0/{name}", value)
+    assert refusal(forged) == (OUTCOME, f"{P}/cells/0/verdict")
+
+
+def test_a_fixed_order_cannot_be_called_rotated() -> None:
+    forged = stated(CLEAN)
+    cells = forged["predicate"]["cells"]
+    at = next(i for i, one in enumerate(cells) if one["order"] == "rotated")
+    cells[at]["rounds"] = copy.deepcopy(cells[0]["rounds"])
+    got, where = refusal(forged)
+    assert (got, where.startswith(f"{P}/cells/{at}/rounds/1/start_us")) == (BAD, True)
+
+
+def test_a_wave_waits_for_the_one_before() -> None:
+    forged = stated(CLEAN)
+    put(forged, f"{P}/cells/0/rounds/0/start_us/1", 10)
+    assert refusal(forged) == (BAD, f"{P}/cells/0/rounds/0/start_us/1")
+
+
+def test_no_plan_leaves_out_the_controls() -> None:
+    for control in ("sequential", "sensitivity"):
+        forged = stated(CLEAN)
+        del forged["predicate"]["cells"][sequential(CLEAN, control)]
+        assert refusal(forged) == (COVERAGE, f"{P}/cells")
+    forged = stated(CLEAN)
+    forged["predicate"]["plan"]["controls"] = []
+    assert refusal(forged) == ("UNKNOWN_FIELD", f"{P}/plan/controls")
+
+
+def test_a_cell_that_was_planned_cannot_be_dropped_nor_cut_short_in_silence() -> None:
+    forged = stated(CLEAN)
+    forged["predicate"]["cells"][1]["rounds"].pop()
+    assert refusal(forged)[0] == BAD
+
+
+def test_there_is_no_reference_round() -> None:
+    # A member that names one is no part of a certificate.
+    forged = stated()
+    forged["predicate"]["cells"][0]["reference"] = 0
+    assert refusal(forged) == ("UNKNOWN_FIELD", f"{P}/cells/0/reference")
+
+
+def test_the_subject_is_the_server() -> None:
+    forged = stated()
+    forged["subject"][1]["digest"]["sha256"] = "0" * 64
+    assert refusal(forged) == ("SUBJECT_MISMATCH", "/subject/1/digest/sha256")
+    forged = stated()
+    forged["subject"][1]["name"] = "other"
+    assert refusal(forged) == ("SUBJECT_MISMATCH", "/subject")
+
+
+def test_a_failure_and_an_output_exclude_each_other() -> None:
+    failure = {"request": 1, "kind": "http", "status": 500, "detail": ""}
+    forged = stated(CLEAN)
+    put(forged, f"{P}/cells/0/rounds/0/failures", [failure])
+    assert refusal(forged) == (BAD, f"{P}/cells/0/rounds/0/outputs/1")
+    put(forged, f"{P}/cells/0/rounds/0/failures", [failure, failure])
+    assert refusal(forged) == (BAD, f"{P}/cells/0/rounds/0/failures/1/request")
+
+
+def test_bounds_agree_byte_for_byte() -> None:
+    for n in (0, 1, 2, 3, 7, 20, 60, 200):
+        for k in {0, 1, 2, n // 2, n - 1, n} & set(range(n + 1)):
+            assert producers.interval(k, n) == verifiers.bounds(k, n)
+        assert producers.missed(n) == verifiers.missed(n)
+
+
+def weakenings(record: Seen, draw: random.Random) -> Iterator[Seen]:
+    """Give records that saw less: a round, an output, a field, a reading, a time is gone."""
+    for _ in range(6):
+        at = draw.randrange(len(record.cells))
+        rounds = list(record.cells[at].rounds)
+        if not rounds:
+            continue
+        which = draw.randrange(len(rounds))
+        one, reason = rounds[which], ""
+        place = draw.randrange(len(one.outputs))
+        kind = draw.choice(["round", "output", "peak", "first", "cached"])
+        if kind == "round":
+            rounds, reason = rounds[:which], "budget"
+        elif kind == "output" and one.outputs[place] is not None:
+            known = {failure.request: failure for failure in one.failures}
+            known[place] = Failure(place, "dropped")
+            failures = tuple(known[at] for at in sorted(known))
+            outputs = tuple(None if i == place else o for i, o in enumerate(one.outputs))
+            rounds[which] = replace(one, outputs=outputs, failures=failures)
+        elif kind == "peak":
+            rounds[which] = replace(one, peak_running=None)
+        elif kind == "first":
+            rounds[which] = replace(one, first_us=(None,) * len(one.first_us))
+        else:
+            rounds[which] = replace(one, cached=None)
+        cells = list(record.cells)
+        cells[at] = CellSeen(tuple(rounds), reason)
+        yield replace(record, cells=tuple(cells))
+
+
+def test_a_weaker_observation_never_makes_a_run_clean() -> None:
+    draw = random.Random(6)
+    for case in range(24):
+        lying = draw.choice([0, 1, 99])
+
+        def twist(asked: Asked) -> Output | Failure | None:
+            roll = draw.random()
+            if roll < 0.01:
+                return Failure(0, draw.choice(["timeout", "http"]))
+            usual = made.answer(asked.request.prompt, asked.request)
+            if roll < 0.02:
+                return replace(usual, logprobs=None)
+            return replace(usual, finish="stop") if roll < 0.03 else None
+
+        small = {**SMALL, "lifetimes": 1}
+        record = made.seen(small, twist if case % 2 else None)
+        if case % 4 == 0:
+            cells = list(record.cells)
+            rounds = tuple(replace(one, peak_running=lying) for one in cells[0].rounds)
+            cells[0] = CellSeen(rounds)
+            record = replace(record, cells=tuple(cells))
+        before = folded(record)["verdict"]
+        for weaker in weakenings(record, draw):
+            after = folded(weaker)["verdict"]
+            assert before == "CLEAN" or after != "CLEAN"
