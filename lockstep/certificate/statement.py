@@ -17,6 +17,7 @@ KINDS = (
     "finding",
     "mutation",
     "certification",
+    "sampling",
 )
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -79,6 +80,13 @@ def certification_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
 def finding_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     """Give the subjects of a finding: spec, model and case [FIND-11]."""
     return [*model_subjects("finding", predicate), subject("case", predicate["case_sha256"])]
+
+
+def sampling_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of judged sequences: spec and the requests, each once [SAMP-40]."""
+    requests = {one["request"]["inference_id"]: one["request"] for one in predicate["sequences"]}
+    digest = hashlib.sha256(lcj.encode(list(requests.values()))).hexdigest()
+    return [subject("spec", spec.digest("sampling")), subject("requests", digest)]
 
 
 def statement(
