@@ -1,0 +1,188 @@
+"""`lockstep sampling`: seeds, weights, verdicts on sampled sequences, and their certificate."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from lockstep.certificate.statement import predicate_type
+from lockstep.cli import options
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.sampling.observe import Judged
+
+OUTPUT = options.certificate("sampling.cert.json")
+V1, UPSTREAM = "sampling/v1", "upstream-1.0.0"
+PROFILE = typer.Option(V1, "--profile", help=f"{V1} or {UPSTREAM}.")
+
+_group = typer.Typer(no_args_is_help=True, help="Replay sampled tokens from signed numbers.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command group to the command line."""
+    app.add_typer(_group, name="sampling")
+
+
+@_group.command()
+def seed(
+    user_seed: int = typer.Option(..., "--user-seed", help="From -2^63 to 2^63 - 1."),
+    inference_id: str = typer.Option(..., "--inference-id", help="The chain's id of the request."),
+    beacon: str = typer.Option("", "--beacon", help="64 hex digits that nobody could choose."),
+    choice: int = typer.Option(0, "--choice", help="Index of the sequence."),
+    position: int = typer.Option(0, "--position", help="Index of the token."),
+    profile: str = PROFILE,
+) -> None:
+    """Print the seed of a position.
+
+    Example: lockstep sampling seed --user-seed 7 --inference-id chain-abc --position 3
+    """
+    from lockstep.cli import say
+    from lockstep.sampling.seed import (
+        Origin,
+        derive_seed,
+        upstream_position_seed,
+        upstream_seed,
+    )
+
+    if _require_profile(profile) == V1:
+        say(derive_seed(Origin(user_seed, inference_id, beacon), choice, position))
+        return
+    if beacon or choice:
+        raise typer.BadParameter("that profile has neither beacon nor choice")
+    say(upstream_position_seed(upstream_seed(user_seed, inference_id), position))
+
+
+@_group.command()
+def weights(
+    support: Path = typer.Argument(..., help="JSON object: log-probabilities, texts, by token."),
+    temperature: str = typer.Option(..., "--temperature", help="A decimal, such as 0.7."),
+    top_k: int | None = typer.Option(None, "--top-k", help="0 and -1 are off."),
+    top_p: str | None = typer.Option(None, "--top-p", help="1 and more is off."),
+    min_p: str | None = typer.Option(None, "--min-p", help="0 is off."),
+    draw_seed: str | None = typer.Option(None, "--seed", help="Draw a token with it, too."),
+    profile: str = PROFILE,
+) -> None:
+    """Print the weights of a support as JSON, in string order, and the token that a seed draws.
+
+    Example: lockstep sampling weights support.json --temperature 0.7 --top-k 20
+    """
+    from lockstep.cli import say
+    from lockstep.sampling import upstream
+    from lockstep.sampling.draw import draw
+    from lockstep.sampling.parameters import resolve
+    from lockstep.sampling.weights import weights as weigh
+    from lockstep.schedule.document import read_document
+
+    given = read_document(support)
+    if _require_profile(profile) == V1:
+        made = weigh(given, resolve(temperature, top_k, top_p, min_p))
+    else:
+        made = upstream.weights(
+            given, upstream.UpstreamParameters(temperature, top_k, top_p, min_p)
+        )
+    say(json.dumps(made))
+    if draw_seed is not None:
+        say(draw(made, draw_seed))
+
+
+@_group.command()
+def replay(
+    sequences: Path = typer.Argument(..., help="JSON: sequences of request, choice, artifact."),
+) -> None:
+    """Judge sequences of a file, or of a certificate, and say what each came to.
+
+    Exit status 0: honest; 3: any other verdict.
+
+    Example: lockstep sampling replay sequences.json
+    """
+    from lockstep.claims.sampling import totals, verdict
+    from lockstep.cli import say
+
+    judged = _read(sequences)
+    counts = totals(judged)
+    for line in summary(judged, counts, verdict(counts)):
+        say(line)
+    if verdict(counts) != "honest":
+        raise typer.Exit(3)
+
+
+@_group.command()
+def sign(
+    sequences: Path = typer.Argument(..., help="JSON: sequences of request, choice, artifact."),
+    output: Path = OUTPUT,
+    key: Path | None = options.OWN_KEY,
+    issued_at: str | None = options.ISSUED_AT,
+) -> None:
+    """Judge sequences and sign them with their verdicts, whatever these are.
+
+    Example: lockstep sampling sign sequences.json -o results/sampling.cert.json
+    """
+    from lockstep.certificate import times
+    from lockstep.cli.signing import conclude, own_key
+    from lockstep.issue_sampling import issue_sampling
+
+    issued_at = times.claimed(issued_at)
+    options.require_output(output)
+    judged = _read(sequences)
+    signer = own_key(key)
+    issued = issue_sampling(judged, [signer], issued_at=issued_at, command="lockstep sampling sign")
+    told = issued.predicate
+    if conclude(
+        output, issued.certificate, summary(judged, told["counts"], told["verdict"]), signer
+    ):
+        raise typer.Exit(3)
+
+
+def summary(judged: tuple[Judged, ...], counts: dict[str, int], verdict: str) -> list[str]:
+    """Give the lines that sum up judged sequences for people."""
+    lines = []
+    for one in judged:
+        found = one.outcome
+        at = "" if found.position is None else f" at position {found.position}"
+        reason = f": {found.reason}{at}" if found.reason else ""
+        lines.append(
+            f"{one.request['inference_id']} choice {one.choice}: {found.verdict}{reason}; "
+            f"{found.covered} of {found.positions} positions covered"
+        )
+    return [
+        *lines,
+        f"{verdict}: {counts['positions_covered']} of {counts['positions']} positions covered, "
+        f"{counts['fraud_positions']} with another token, {counts['invalid_positions']} invalid",
+    ]
+
+
+def _require_profile(profile: str) -> str:
+    if profile not in (V1, UPSTREAM):
+        raise typer.BadParameter(f"{V1} or {UPSTREAM}", param_hint="--profile")
+    return profile
+
+
+def _read(path: Path) -> tuple[Judged, ...]:
+    """Read and judge what holds sequences: a document of them, or a certificate.
+
+    Raises:
+        LockstepError: as `read_document` and `judge`; BASE64_NONCANONICAL, PREDICATE_UNKNOWN.
+    """
+    from lockstep.sampling.observe import judge
+    from lockstep.schedule.document import parse_document, read_document
+
+    document = read_document(path)
+    if "payload" in document:
+        try:
+            payload = base64.b64decode(document["payload"], validate=True)
+        except (binascii.Error, TypeError, ValueError) as fault:
+            raise LockstepError("BASE64_NONCANONICAL", str(path), "base64", repr(fault)) from None
+        document = parse_document(payload, str(path))
+    if "predicateType" in document:
+        wanted = predicate_type("sampling")
+        if document["predicateType"] != wanted or not isinstance(document.get("predicate"), dict):
+            got = document["predicateType"]
+            raise LockstepError("PREDICATE_UNKNOWN", f"{path}:/predicateType", wanted, got)
+        document = document["predicate"]
+    return judge(document, str(path))
