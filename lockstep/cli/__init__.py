@@ -40,6 +40,7 @@ GROUPS = (
     "minimize",
     "bench_minimize",
     "serve",
+    "sampling",
 )
 """Modules of this package, in the order in which help lists their commands."""
 
@@ -84,6 +85,7 @@ LAYOUT_COMMANDS = frozenset(
         "keys",
         "layouts",
         "lean",
+        "sampling",
         "show",
         "smt",
         "vectors",
