@@ -135,3 +135,34 @@ def mutation(predicate: dict[str, Any], rows: bool) -> list[Table]:
         table("operators", ("verdict", "operator", "killed by"), operators),
         counts_table(predicate),
     ]
+
+
+def sampling(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show judged sequences: verdict, each sequence's, and counts."""
+    judged = [
+        (
+            one["request"]["inference_id"],
+            one["choice"],
+            one["verdict"],
+            one["reason"],
+            "" if one["position"] is None else one["position"],
+            f"{one['covered']} of {one['positions']}",
+        )
+        for one in predicate["sequences"]
+    ]
+    columns = ("request", "choice", "verdict", "reason", "position", "covered")
+    tokens = [
+        (one["request"]["inference_id"], place, signed["token"], len(signed["support"] or ()))
+        for one in predicate["sequences"]
+        for place, signed in enumerate(one["artifact"]["positions"])
+    ]
+    return [
+        about(
+            ("verdict", predicate["verdict"]),
+            ("sampler", predicate["version"]),
+            ("not run", "; ".join(predicate["not_run"])),
+        ),
+        table("sequences", columns, judged),
+        table("positions", ("request", "position", "token", "support"), tokens if rows else ()),
+        counts_table(predicate),
+    ]

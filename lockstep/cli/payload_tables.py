@@ -12,7 +12,7 @@ from lockstep.cli.payload_parts import (
     listed,
     table,
 )
-from lockstep.cli.payload_runs import campaign, finding, mutation, replay
+from lockstep.cli.payload_runs import campaign, finding, mutation, replay, sampling
 from lockstep.cli.tables import Table
 
 
@@ -183,6 +183,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "campaign": campaign,
     "mutation": mutation,
     "certification": certification,
+    "sampling": sampling,
 }
 
 
