@@ -35,6 +35,7 @@ class PlannedCell:
         waves: for each wave, what it waits for in the one before.
         requests: by place, the widest set of fillers last.
         widths: numbers of fillers, one after the other by round.
+        width: how many requests must run at once.
         needs: capabilities without which it cannot run.
         lifetimes: server lifetimes of the plan; one for a positive control.
         per_lifetime: rounds in a lifetime, priming among them.
@@ -48,6 +49,7 @@ class PlannedCell:
     waves: tuple[str, ...]
     requests: tuple[Request, ...]
     widths: tuple[int, ...]
+    width: int
     needs: tuple[str, ...]
     lifetimes: int
     per_lifetime: int
@@ -149,6 +151,7 @@ def _cell(
         waves=waves,
         requests=requests,
         widths=widths,
+        width=case["width"],
         needs=(*case["needs"], *wanted),
         lifetimes=1 if control in POSITIVE else plan["lifetimes"],
         per_lifetime=plan["priming"] + plan["repeats"],

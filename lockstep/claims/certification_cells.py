@@ -164,8 +164,13 @@ class Cell:
     @cached_property
     def batched(self) -> tuple[Round, ...]:
         """The rounds that formed a batch and are no priming."""
-        plan, adapter = self.run.plan, self.run.adapter
-        return tuple(one for one in self._measured if witness.is_batched(one, plan, adapter))
+        plan, adapter, least = self.run.plan, self.run.adapter, self.planned.width
+        return tuple(
+            one
+            for one in self._measured
+            if witness.is_batched(one, plan, adapter, least)
+            and witness.took_place(self.planned, one)
+        )
 
     @property
     def _measured(self) -> tuple[Round, ...]:

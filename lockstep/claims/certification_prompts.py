@@ -31,7 +31,8 @@ def prompts(seen: Seen) -> dict[str, Any] | None:
         for a, b in (("sequential",) * 2, ("batched",) * 2, ("sequential", "batched"))
     ]
     failed = any(one.failures for several in own.rounds for one in several)
-    unknown = own.reason != "" or failed or batched["batched"] < 2
+    short = any(one["items_compared"] < own.items for one in compared)
+    unknown = own.reason != "" or failed or short or batched["batched"] < 2
     return {
         "items": own.items,
         "items_sha256": own.items_sha256,

@@ -31,19 +31,31 @@ def overlap(one: Round) -> int | None:
     return together(spans)
 
 
-def is_batched(one: Round, plan: Plan, adapter: Adapter) -> bool:
-    """Whether a batch formed in a round [CERT-11]."""
-    streams, gauge = "stream" in plan["offers"], adapter.gauge is not None
-    if in_flight(one) < 2:
-        return False
+def is_batched(one: Round, plan: Plan, adapter: Adapter, least: int = 2) -> bool:
+    """Whether a batch formed in a round, of so many requests at least [CERT-11]."""
     known = overlap(one)
-    if known is None and streams:
+    if in_flight(one) < 2 or (known is not None and known < 2):
         return False
-    if known is not None and known < 2:
+    if known is None and ("stream" in plan["offers"] or adapter.gauge is None):
         return False
-    if gauge and not 2 <= (one.peak_running or 0) <= len(one.outputs):
+    if adapter.gauge is None:
+        return "stream" in plan["offers"] and width(one, adapter) >= least
+    return least <= width(one, adapter) <= len(one.outputs)
+
+
+def took_place(cell: PlannedCell, one: Round) -> bool:
+    """Whether late requests met a batch, and cancelled ones were not answered [CERT-11]."""
+    roles = [request.role for request in cell.present(one.number)]
+    if any(
+        role == "cancelled" and o is not None for role, o in zip(roles, one.outputs, strict=True)
+    ):
         return False
-    return streams or gauge
+    waves = cell.submission(one.number)
+    for before, places, waits in zip(waves, waves[1:], cell.waves[1:], strict=False):
+        late = min(one.start_us[place] for place in places)
+        if waits == "first_token" and max(one.end_us[place] for place in before) <= late:
+            return False
+    return True
 
 
 def width(one: Round, adapter: Adapter) -> int:

@@ -162,6 +162,37 @@ def test_a_difference_without_a_batch_is_not_scored_and_still_told() -> None:
     assert folded["verdict"] == "DIVERGENT"
 
 
+def test_a_wide_case_needs_its_width() -> None:
+    record = made.seen({**ONE, "cases": ["wide_31"]})
+    assert fold(record)["cells"][0]["verdict"] == "clean"
+    narrow = on_rounds(record, 0, lambda told: replace(told, peak_running=30))
+    assert fold(narrow)["cells"][0]["verdict"] == "not_batched"
+
+
+def test_late_requests_must_meet_a_batch() -> None:
+    record = made.seen({**ONE, "cases": ["late_arrival"]})
+    assert fold(record)["cells"][0]["verdict"] == "clean"
+
+    def over(told: Round) -> Round:
+        # The first wave has ended when the second is sent.
+        return replace(told, end_us=(*(202,) * 3, *told.end_us[3:]))
+
+    late = on_rounds(record, 0, over)
+    starts = late.cells[0].rounds[0].start_us
+    assert min(starts[3:]) >= 202
+    assert fold(late)["cells"][0]["verdict"] == "not_batched"
+
+
+def test_a_request_that_was_answered_was_not_cancelled() -> None:
+    record = made.seen({**ONE, "cases": ["cancel_resubmit"]})
+    assert fold(record)["cells"][0]["verdict"] == "clean"
+
+    def answered(told: Round) -> Round:
+        return replace(told, outputs=tuple(0 if one is None else one for one in told.outputs))
+
+    assert fold(on_rounds(record, 0, answered))["cells"][0]["verdict"] == "not_batched"
+
+
 def test_overlap_is_the_weaker_witness() -> None:
     record = made.seen(ONE)
     record = replace(record, adapter=replace(record.adapter, gauge=None))
@@ -342,6 +373,8 @@ def test_flips_of_the_users_own_answers() -> None:
     assert (across["scores"], own["verdict"]) == (1, "ENGINE_MOVES")
     steady = made.prompts(made.seen(ONE), lambda c, n, item: made.answer((item,), request), None)
     assert fold(steady)["prompts"]["verdict"] == "STEADY"
+    silent = made.prompts(made.seen(ONE), lambda c, n, item: Output(), None)
+    assert fold(silent)["prompts"]["verdict"] == "UNKNOWN"
     calls = iter(range(99))
     moving = made.prompts(
         made.seen(ONE),

@@ -150,6 +150,7 @@ FORM = [
     ("/cells/0/rounds/0/first_us/0", 10**9, f"{P}/cells/0/rounds/0/end_us/0", BAD),
     ("/certifier", [{"name": "b", "value": ""}, {"name": "a", "value": ""}], "/name", BAD),
     ("/subject/identity/0/name", "runtime_version", f"{P}/subject/identity", COVERAGE),
+    ("/subject/launch", None, f"{P}/plan/lifetimes", BAD),
     ("/subject/positive", None, f"{P}/subject/positive", BAD),
 ]
 

@@ -45,7 +45,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     """
     predicate = statement["predicate"]
     plan, adapter = predicate["plan"], predicate["adapter"]
-    check_plan(plan, adapter)
+    check_plan(plan, adapter, predicate["subject"]["launch"] is not None)
     planned = _check_cells(plan, predicate["cells"])
     outputs = predicate["outputs"]
     table = Table(outputs, answers(outputs, plan["observable"]))

@@ -70,7 +70,7 @@ def require(code: str, where: str, expected: object, got: object) -> None:
         raise Refusal(code, f"{AT}/{where}", expected, got)
 
 
-def check_plan(plan: Document, adapter: Document) -> None:
+def check_plan(plan: Document, adapter: Document, launched: bool) -> None:
     """Judge the parameters of a plan, and the adapter's name (step 1)."""
     data = spec.load("certification.json")
     cases = [case["name"] for case in data["cases"]]
@@ -84,6 +84,9 @@ def check_plan(plan: Document, adapter: Document) -> None:
         _ordered(plan[member], names, f"plan/{member}")
     if (plan["positive"] == "absent") != (not plan["positive_cases"]):
         raise Refusal("BAD_VALUE", f"{AT}/plan/positive", "absent, or cases", plan["positive"])
+    if plan["lifetimes"] > 1 and not launched:
+        expected = "one lifetime of a server that was not started here"
+        raise Refusal("BAD_VALUE", f"{AT}/plan/lifetimes", expected, plan["lifetimes"])
     if plan["form"] == "text":
         require("BAD_VALUE", "plan/low", 0, plan["low"])
         require("BAD_VALUE", "plan/span", len(data["words"]), plan["span"])

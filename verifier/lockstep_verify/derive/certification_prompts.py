@@ -61,7 +61,8 @@ def check(prompts: Document, table: Table, streams: bool, gauge: bool) -> None:
             require(code, f"prompts/comparisons/{i}/{name}", value, stated[name])
     failed = any(told["failures"] for one in prompts["conditions"] for told in one["rounds"])
     verdict = "STEADY"
-    if prompts["reason"] or failed or formed["batched"] < 2:
+    short = any(one["items_compared"] < prompts["items"] for one in found)
+    if prompts["reason"] or failed or short or formed["batched"] < 2:
         verdict = "UNKNOWN"
     elif any(one["answers"] for one in found):
         verdict = "ENGINE_MOVES"

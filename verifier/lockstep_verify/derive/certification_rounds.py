@@ -53,8 +53,7 @@ def check_numbers(
 def check_possible(cell: Cell, stated: Document, plan: Document, at: str) -> None:
     """Check that exactly the cells that cannot run say so, and have no rounds (CERT-6)."""
     needs = {one["value"]: one["capability"] for one in _data()["cache_needs"]}
-    case = next(one for one in _data()["cases"] if one["name"] == cell.case)
-    wanted = {*case["needs"], *filter(None, [needs.get(cell.condition["cache"])])}
+    wanted = {*_case(cell)["needs"], *filter(None, [needs.get(cell.condition["cache"])])}
     impossible = None
     if not wanted <= set(plan["offers"]):
         impossible = "not_offered"
@@ -66,6 +65,11 @@ def check_possible(cell: Cell, stated: Document, plan: Document, at: str) -> Non
         refuse(f"{at}/rounds", "no rounds", len(stated["rounds"]))
     if impossible is None and stated["reason"] in ("not_offered", "too_long"):
         refuse(f"{at}/reason", "another reason", stated["reason"])
+
+
+def _case(cell: Cell) -> Document:
+    case: Document = next(one for one in _data()["cases"] if one["name"] == cell.case)
+    return case
 
 
 def _data() -> Document:
@@ -150,15 +154,31 @@ def most_at_once(begin: list[int], end: list[int]) -> int:
     return most
 
 
-def batched(one: Document, streams: bool, gauge: bool) -> bool:
-    """Whether a batch formed in a round (CERT-11)."""
+def batched(one: Document, streams: bool, gauge: bool, width: int = 2) -> bool:
+    """Whether so many requests of a round ran at once (CERT-11)."""
     if most_at_once(one["start_us"], one["end_us"]) < 2 or not (streams or gauge):
         return False
     together = overlap(one)
     if (together is None and streams) or (together is not None and together < 2):
         return False
     peak = one["peak_running"]
-    return not gauge or (peak is not None and 2 <= peak <= len(one["outputs"]))
+    if gauge:
+        return peak is not None and width <= peak <= len(one["outputs"])
+    return together is not None and together >= width
+
+
+def joined(cell: Cell, one: Document) -> bool:
+    """Whether what the case is about took place: late arrivals and cancellations (CERT-11)."""
+    for output, request in zip(one["outputs"], cell.requests, strict=False):
+        if request["role"] == "cancelled" and output is not None:
+            return False
+    waves = cell.submission(one["number"])
+    for wave, waits in enumerate(cell.waves):
+        if waits == "first_token":
+            sent = min(one["start_us"][place] for place in waves[wave])
+            if all(one["end_us"][place] <= sent for place in waves[wave - 1]):
+                return False
+    return True
 
 
 def overlap(one: Document) -> int | None:
@@ -178,7 +198,8 @@ def overlap(one: Document) -> int | None:
 
 def witness(cell: Cell, rounds: list[Document], plan: Document, gauge: bool) -> Witness:
     """Give what a cell's rounds show of batch and cache (CERT-11, CERT-13)."""
-    formed = [batched(one, "stream" in plan["offers"], gauge) for one in rounds]
+    streams, width = "stream" in plan["offers"], _case(cell)["width"]
+    formed = [batched(one, streams, gauge, width) and joined(cell, one) for one in rounds]
     scored = [
         one
         for one, together in zip(rounds, formed, strict=True)
