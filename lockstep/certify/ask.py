@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from lockstep.certify.numbers import Number, as_integer, as_logprob
+from lockstep.certify.numbers import as_integer, as_logprob
 from lockstep.certify.observation import Output, Top
 
 _TOKEN_BYTES = 256
@@ -110,11 +110,6 @@ def hexed(text: str) -> str:
 def logprobs(values: Any) -> tuple[str | None, ...] | None:
     """Give the texts of numbers; None where there is no list of them."""
     return tuple(as_logprob(value) for value in values) if isinstance(values, list) else None
-
-
-def is_number(value: Any) -> bool:
-    """Whether a server wrote a number here."""
-    return isinstance(value, Number)
 
 
 def output_of(

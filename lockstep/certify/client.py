@@ -167,9 +167,9 @@ async def _lines(answer: httpx.Response) -> AsyncIterator[str]:
         if size > CERTIFIED_ANSWER_BYTES or len(rest) > CERTIFIED_LINE_BYTES:
             raise ValueError(f"a stream of more than {CERTIFIED_ANSWER_BYTES} bytes")
         for line in lines:
-            yield line.removesuffix(b"\r").decode("utf-8", "replace")
+            yield line.removesuffix(b"\r").decode("utf-8")
     if rest:
-        yield rest.decode("utf-8", "replace")
+        yield rest.decode("utf-8")
 
 
 def _http(endpoint: Endpoint, keep: int) -> httpx.AsyncClient:

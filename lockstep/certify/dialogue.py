@@ -75,6 +75,8 @@ class Dialogue:
 
     @property
     def _metrics(self) -> str | None:
+        if not self.overrides.gauge:
+            return None
         return self.overrides.metrics or self.adapter.metrics
 
     @property

@@ -32,6 +32,11 @@ def parse(text: str | bytes) -> Any:
         raise ValueError("nested too deep") from None
 
 
+def is_number(value: Any) -> bool:
+    """Whether a number stood here."""
+    return isinstance(value, Number)
+
+
 def as_integer(value: Any) -> int | None:
     """Give an integer that is 0 or more; None for whatever else."""
     if not isinstance(value, Number) or not value.isdecimal() or len(value) > 15:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep import spec
 from lockstep.certify import numbers
-from lockstep.certify.ask import Ask, is_number
+from lockstep.certify.ask import Ask
 from lockstep.certify.exchange import Exchanged, submit
 from lockstep.certify.observation import PromptsSeen, Round
 from lockstep.certify.requests import FILE
@@ -253,7 +253,7 @@ def _item(line: str, where: str, top: int | None) -> Item:
 
 
 def _prompt(value: Any, where: str) -> str | tuple[int, ...]:
-    if isinstance(value, str) and not is_number(value) and value:
+    if isinstance(value, str) and not numbers.is_number(value) and value:
         return value
     if isinstance(value, list) and value:
         ids = [numbers.as_integer(one) for one in value]
@@ -269,6 +269,6 @@ def _number(
     value = document.get(name)
     if value is None:
         return default
-    if not is_number(value) or not form.fullmatch(value):
+    if not numbers.is_number(value) or not form.fullmatch(value):
         raise LockstepError("BAD_VALUE", where, f"`{name}`, a number that is not negative", value)
     return str(value)

@@ -40,6 +40,7 @@ GROUPS = (
     "minimize",
     "bench_minimize",
     "serve",
+    "certify",
     "sampling",
 )
 """Modules of this package, in the order in which help lists their commands."""
@@ -58,7 +59,10 @@ STATUSES = {
     "MEMORY_SHORT": 2,
     "CLUSTER_UNREACHABLE": 2,
     "ADDRESS_UNAVAILABLE": 2,
+    "ENDPOINT_NOT_CONTROLLED": 2,
+    "ENDPOINT_REFUSES": 2,
     "INTERNAL": 4,
+    "ENDPOINT_DOWN": 6,
 }
 """Exit status of a code; of every other it is 3."""
 EXTRAS = {
@@ -180,7 +184,7 @@ def _extra(module: str, arguments: Sequence[str]) -> str | None:
     command = next((word for word in arguments if not word.startswith("-")), "")
     if command in LAYOUT_COMMANDS or not command:
         return "hunt"
-    return "serve" if command == "serve" else "engine"
+    return command if command in ("serve", "certify") else "engine"
 
 
 def _fault(fault: Exception) -> int:

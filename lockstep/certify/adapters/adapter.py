@@ -155,6 +155,7 @@ class Overrides:
         resets: paths that empty the cache.
         offers: capabilities that are there although the adapter knows none.
         lacks: capabilities not to be used.
+        gauge: whether a gauge is polled; false where it turned out that there is none.
     """
 
     omit: tuple[str, ...] = ()
@@ -165,6 +166,7 @@ class Overrides:
     resets: tuple[str, ...] = ()
     offers: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
+    gauge: bool = True
 
 
 def _declared(name: str) -> Mapping[str, Any]:

@@ -12,7 +12,6 @@ from lockstep.certify.ask import (
     Token,
     beside,
     integers,
-    is_number,
     member,
     named,
     output_of,
@@ -109,8 +108,10 @@ class Completion:
         choices = document.get("choices")
         if not isinstance(choices, list) or not choices:
             return False
-        if not isinstance(choices[0], dict):
-            raise ValueError("a choice that is no object")
+        if len(choices) != 1 or not isinstance(choices[0], dict):
+            raise ValueError("more than one choice, or one that is no object")
+        if numbers.as_integer(choices[0].get("index")) not in (0, None):
+            raise ValueError("a choice of another index than 0")
         return self._choice(choices[0])
 
     def answer(self) -> Answer:
@@ -222,7 +223,7 @@ def _chat_name(entry: Any) -> str:
 
 
 def _id_or_text(name: Any) -> tuple[int | None, str | None]:
-    if not isinstance(name, str) or is_number(name):
+    if not isinstance(name, str) or numbers.is_number(name):
         return None, None
     if name.startswith(_BY_ID) and name[len(_BY_ID) :].isdecimal():
         return int(name[len(_BY_ID) :]), None
