@@ -38,7 +38,12 @@ def raw(public: Ed25519PublicKey) -> bytes:
 
 def key_id(public: Ed25519PublicKey) -> str:
     """Give the key id of a public key [KEY-1]."""
-    return hashlib.sha256(b"lockstep-ed25519-v1\n" + raw(public)).hexdigest()
+    return key_id_of(raw(public))
+
+
+def key_id_of(public: bytes) -> str:
+    """Give the key id of a public key's 32 bytes [KEY-1]."""
+    return hashlib.sha256(b"lockstep-ed25519-v1\n" + public).hexdigest()
 
 
 def config_folder() -> Path:

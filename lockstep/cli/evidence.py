@@ -1,6 +1,7 @@
 """`lockstep evidence`: make the committed certificates anew."""
 
 import json
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import typer
 
 OWN_KEY = "evidence"
-"""Name of the key that `make evidence` makes; other keys of the policy are kept."""
+"""Name of the key that `make evidence` makes, and how the names of those of single certificates
+begin; other keys of the policy are kept."""
 YEARS = 10
 """How long that key and its policy hold: committed files are verified long after."""
 
@@ -24,12 +26,19 @@ def register(app: typer.Typer) -> None:
             False, "--check", help="Only compare README, index and certificates; exit 3 if apart."
         ),
         table: bool = typer.Option(False, "--table", help="Only print the README's table."),
+        only: list[str] = typer.Option(
+            [], help="Make this certificate alone, by its file's name; may be given repeatedly."
+        ),
+        records: Path | None = typer.Option(
+            None, help="Where long campaigns keep their records, so that they can be taken up."
+        ),
     ) -> None:
         """Make the committed certificates with a key made now and thrown away.
 
-        Nothing in the folder changes unless every new certificate verifies.
+        Nothing in the folder changes unless every new certificate verifies. With --only the others
+        stay as they are, with the keys that signed them.
 
-        Example: lockstep evidence
+        Examples: lockstep evidence; lockstep evidence --only replay.cert.json
         """
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -50,16 +59,27 @@ def register(app: typer.Typer) -> None:
         if not folder.is_dir():
             hint = "Run it at the top of a checkout, or name a folder with --folder."
             raise LockstepError("USAGE", str(folder), "a folder", "none", hint)
+        for name in only:
+            if name not in MAKERS:
+                raise LockstepError("USAGE", "--only", f"one of {', '.join(MAKERS)}", name)
         key = Ed25519PrivateKey.generate()
         with tempfile.TemporaryDirectory() as scratch:
-            draft = Path(scratch)
+            draft = Path(scratch, "draft")
+            # Scripts and texts beside certificates are part of them, and are kept with them.
+            if only:
+                shutil.copytree(folder, draft)
+            draft.mkdir(exist_ok=True)
             for name, (doing, make) in MAKERS.items():
+                if only and name not in only:
+                    continue
                 say(doing)
-                write_file(draft / name, make(Making(key, now(), draft, progress())))
+                making = Making(key, now(), draft, progress(), records=records)
+                write_file(draft / name, make(making))
             foreign = [path for path in folder.glob("*.cert.json") if path.name not in MAKERS]
             for path in foreign:
                 write_file(draft / path.name, path.read_bytes())
-            write_file(draft / "trust.json", lcj.encode(_policy(folder / "trust.json", key)))
+            policy = _policy(folder / "trust.json", key, _signers(draft))
+            write_file(draft / "trust.json", lcj.encode(policy))
             index = lcj.encode(build_index(draft, folder / "index.json"))
             write_file(draft / "index.json", index + b"\n")
             verify_all(draft)
@@ -89,16 +109,29 @@ def _compare(folder: Path, readme: Path) -> None:
     say("README, index and certificates agree, and every certificate verifies.")
 
 
-def _policy(old: Path, key: Any) -> dict[str, Any]:
-    """Give the new policy: the new key in the place of the one before, the rest kept."""
+def _signers(folder: Path) -> set[str]:
+    """Give the ids of the keys that signed the certificates of a folder."""
+    envelopes = [json.loads(path.read_bytes()) for path in folder.glob("*.cert.json")]
+    return {one["keyid"] for envelope in envelopes for one in envelope["signatures"]}
+
+
+def _policy(old: Path, key: Any, signers: set[str]) -> dict[str, Any]:
+    """Give the new policy: the new key, those of this command that still signed, and all others."""
     from lockstep.certificate import keys, times
 
-    policy = keys.sole_policy(key.public_key(), OWN_KEY, "lockstep", times.period(YEARS))
+    own = keys.key_id(key.public_key())
+    name = f"{OWN_KEY}-{own[:8]}"
+    policy = keys.sole_policy(key.public_key(), name, "lockstep", times.period(YEARS))
     if old.is_file():
         before = json.loads(old.read_bytes())
         kinds = {rule["predicateType"] for rule in policy["rules"]}
         policy["version"] = before["version"] + 1
-        policy["keys"] += [entry for entry in before["keys"] if entry["name"] != OWN_KEY]
+        policy["keys"] += [
+            entry
+            for entry in before["keys"]
+            if not entry["name"].startswith(OWN_KEY)
+            or keys.key_id_of(bytes.fromhex(entry["public"])) in signers
+        ]
         policy["rules"] += [r for r in before["rules"] if r["predicateType"] not in kinds]
         policy["floors"] = before["floors"]
     return policy

@@ -32,6 +32,8 @@ class Making:
         progress: told of each step.
         backend: what certificates of the engine are made on.
         jobs: processes at once; None for one a core.
+        records: where a campaign of many minutes keeps what it has seen, and takes up what it saw
+            of the same sources; None for a folder that goes with the run.
     """
 
     key: Ed25519PrivateKey
@@ -40,6 +42,7 @@ class Making:
     progress: Progress
     backend: str = "host"
     jobs: int | None = None
+    records: Path | None = None
 
 
 def hunt(set_name: str) -> Callable[[Making], bytes]:
@@ -176,7 +179,7 @@ def campaign(making: Making) -> bytes:
 
 
 def mutations(making: Making) -> bytes:
-    """Look at every mutation of the engine with every observer, anew, and sign what was seen."""
+    """Look at every mutation of the engine with every observer, and sign what was seen."""
     from lockstep.mutation.campaign import run_campaign, sources_sha256
     from lockstep.mutation.issue import issue_mutation
     from lockstep.mutation.operators import operators
@@ -184,7 +187,7 @@ def mutations(making: Making) -> bytes:
     whole = len(operators()) + 1
     with tempfile.TemporaryDirectory() as scratch:
         trials = run_campaign(
-            Path(scratch),
+            making.records / "mutation" if making.records else Path(scratch),
             jobs=making.jobs,
             tell=lambda done, record: making.progress("mutating the engine", done, whole),
         )

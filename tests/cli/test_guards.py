@@ -43,15 +43,25 @@ def policy_with_a_foreign_key(version: int) -> dict[str, Any]:
 def test_new_evidence_replaces_its_own_key_and_keeps_foreign_ones(tmp_path: Path) -> None:
     before = policy_with_a_foreign_key(version=7)
     (tmp_path / "trust.json").write_bytes(lcj.encode(before))
-    after = _policy(tmp_path / "trust.json", Ed25519PrivateKey.generate())
+    new = Ed25519PrivateKey.generate()
+    after = _policy(tmp_path / "trust.json", new, set())
+    name = f"{OWN_KEY}-{keys.key_id(new.public_key())[:8]}"
     assert after["version"] == 8
-    assert [entry["name"] for entry in after["keys"]] == [OWN_KEY, "gpu"]
+    assert [entry["name"] for entry in after["keys"]] == [name, "gpu"]
     assert after["keys"][0]["public"] != before["keys"][0]["public"]
     assert after["keys"][1] == before["keys"][1]
     kinds = [predicate_type(kind) for kind in KINDS]
     foreign = [r["predicateType"] for r in before["rules"] if r["predicateType"] not in kinds]
     assert foreign
     assert [rule["predicateType"] for rule in after["rules"]] == [*kinds, *foreign]
+
+
+def test_a_key_stays_as_long_as_a_certificate_is_signed_with_it(tmp_path: Path) -> None:
+    before = policy_with_a_foreign_key(version=7)
+    (tmp_path / "trust.json").write_bytes(lcj.encode(before))
+    signer = keys.key_id_of(bytes.fromhex(before["keys"][0]["public"]))
+    after = _policy(tmp_path / "trust.json", Ed25519PrivateKey.generate(), {signer})
+    assert after["keys"][1:] == before["keys"]
 
 
 def test_figures_of_foreign_certificates_are_kept_and_read_anew(tmp_path: Path) -> None:
