@@ -1,4 +1,4 @@
-"""Trials of mutation testing, made up: GOLDEN kills every operator, MR4 the first one too."""
+"""Trials of mutation testing, made up: GOLDEN kills every operator, NEVER-FITS the first too."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ def cell(observer: str, seen: str, ran: int = 1, live: int = 1, steps: int = 7) 
 
 def _trial(name: str, sha256: str, killers: tuple[str, ...]) -> dict[str, Any]:
     count = 0 if name == CONTROL else 1
-    cells = [
-        cell(one, "differs" if one in (*killers, "ALWAYS-FAIL") else "agrees", count, count)
-        for one in NAMES
-    ]
+    cells = []
+    for one in NAMES:
+        seen = "differs" if one in (*killers, "ALWAYS-FAIL") else "agrees"
+        looks = 0 if one.startswith("ALWAYS-") else count
+        steps = 0 if one.startswith(("ALWAYS-", "KERNEL-EQ")) else 7
+        cells.append(cell(one, seen, looks, looks, steps))
     return {"operator": name, "edits_sha256": sha256, "cells": cells}
 
 
@@ -43,6 +45,6 @@ def made() -> dict[str, dict[str, Any]]:
     """Give the trial of the control and of each operator, by name."""
     trials = {CONTROL: _trial(CONTROL, HEX, ())}
     for one in DATA["operators"]:
-        killers = ("MR4", "GOLDEN") if one["id"] == FIRST else ("GOLDEN",)
+        killers = ("NEVER-FITS", "GOLDEN") if one["id"] == FIRST else ("GOLDEN",)
         trials[one["id"]] = _trial(one["id"], one["edits_sha256"], killers)
     return trials

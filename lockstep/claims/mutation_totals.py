@@ -15,6 +15,9 @@ Cells = Sequence[Mapping[str, Any]]
 PASSES, FAILS = "ALWAYS-PASS", "ALWAYS-FAIL"
 """The baselines: what agrees with everything, and what differs from everything."""
 
+_NO_STEPS = "KERNEL-EQ"
+"""It executes nothing, so that what it kills has no steps to detection."""
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -91,20 +94,35 @@ def verdict(matrix: Matrix) -> str:
         if cell["observer"] in apart
     )
     said = {row["verdict"] for row in matrix.rows}
-    if not clean or not teeth or contradicted(matrix) or said & {"unproven", "not_exercised"}:
+    proxied = contradicted(matrix) or _unlooked(matrix)
+    if not clean or not teeth or proxied or said & {"unproven", "not_exercised"}:
         return "UNPROVEN"
     return "SURVIVORS" if "survived" in said else "EXPLAINED"
 
 
 def contradicted(matrix: Matrix) -> list[str]:
-    """Give the operators that are declared invisible and that a comparison of schedules killed."""
-    told = {one.name for one in observers() if one.schedules}
-    unseen = {one["id"] for one in spec.load(FILE)["operators"] if one["black_box"] == "invisible"}
+    """Give the operators declared invisible from which a comparison of schedules differs."""
     return [
         row["operator"]
         for row in matrix.rows
-        if row["operator"] in unseen and not told.isdisjoint(row["killed_by"])
+        if _invisible(row["operator"]) and _on_schedules(row["cells"], "differs")
     ]
+
+
+def _unlooked(matrix: Matrix) -> bool:
+    """Whether some comparison of schedules was not made where it could contradict [MUT-11]."""
+    rows = [row["cells"] for row in matrix.rows if _invisible(row["operator"])]
+    return any(_on_schedules(cells, "not_run") for cells in (matrix.control, *rows))
+
+
+def _invisible(operator: str) -> bool:
+    (declared,) = (one for one in spec.load(FILE)["operators"] if one["id"] == operator)
+    return bool(declared["black_box"] == "invisible")
+
+
+def _on_schedules(cells: Cells, seen: str) -> bool:
+    told = {one.name for one in observers() if one.schedules}
+    return any(cell["observer"] in told and cell["seen"] == seen for cell in cells)
 
 
 def counts(matrix: Matrix) -> dict[str, int]:
@@ -117,11 +135,15 @@ def counts(matrix: Matrix) -> dict[str, int]:
         word: [row["verdict"] for row in rows if sight[row["operator"]] == word]
         for word in ("visible", "invisible")
     }
-    first = sorted(
-        min(cell["steps"] for cell in row["cells"] if cell["observer"] in row["killed_by"])
+    taken = (
+        [
+            cell["steps"]
+            for cell in row["cells"]
+            if cell["observer"] in row["killed_by"] and cell["observer"] != _NO_STEPS
+        ]
         for row in rows
-        if row["verdict"] == "killed"
     )
+    first = sorted(min(steps) for steps in taken if steps)
     scored = len(rows) - said["equivalent"]
     real = [name for name, sort in sorts.items() if sort != "baseline"]
     verdicts = ("killed", "survived", "equivalent", "not_exercised", "unproven")

@@ -36,7 +36,7 @@ COUNTS = list(spec.load("schemas/mutation.schema.json")["$defs"]["counts"]["prop
 
 @pytest.fixture
 def trials() -> dict[str, dict[str, Any]]:
-    """Trials of which GOLDEN kills every operator, and the relation MR4 the first one too."""
+    """Trials of which GOLDEN kills every operator, and NEVER-FITS the first one too."""
     return made()
 
 
@@ -171,6 +171,16 @@ OFFENCES: list[tuple[str, Any, str, str | None]] = [
     ("/control/0/first_difference", DIFFERENCE, BAD, None),
     ("/control/0/ran", 1, BAD, None),
     ("/control/0/live", 1, BAD, None),
+    *(
+        (f"/{cells}/{NAMES.index(name)}/{member}", 1, BAD, None)
+        for cells in ("control", "rows/0/cells")
+        for name, member in (
+            ("ALWAYS-PASS", "ran"),
+            ("ALWAYS-PASS", "live"),
+            ("ALWAYS-FAIL", "steps"),
+            ("KERNEL-EQ", "steps"),
+        )
+    ),
     ("/rows/0/operator", "another", COVERAGE, None),
     ("/rows/0/edits_sha256", HEX, COVERAGE, None),
     ("/rows/0/cells/1/observer", "MR1", COVERAGE, None),
@@ -279,3 +289,36 @@ def test_weakening_never_raises_the_verdict(trials: dict[str, Any], fold: Any) -
             assert order.index(judge(fold()).verdict) <= before
         change(trials, name, "GOLDEN", seen=seen, live=0)
         assert order.index(judge(fold()).verdict) <= before
+
+
+@pytest.mark.parametrize(
+    ("name", "weakened"),
+    [
+        (INVISIBLE, {"live": 0}),
+        (INVISIBLE, {"ran": 0}),
+        (INVISIBLE, {"seen": "not_run"}),
+        (claims.CONTROL, {"seen": "not_run"}),
+    ],
+)
+def test_a_proxy_is_not_excused_by_looking_less(
+    trials: dict[str, Any], fold: Any, name: str, weakened: dict[str, Any]
+) -> None:
+    """GOLDEN kills it all the same, so that nothing else would keep the verdict down."""
+    change(trials, INVISIBLE, "MR3", seen="differs")
+    assert judge(fold()).verdict == "UNPROVEN"
+    change(trials, name, "MR3", **weakened)
+    stated = fold()
+    assert stated["predicate"]["counts"]["killed"] == len(DATA["operators"])
+    assert judge(stated).verdict == "UNPROVEN"
+
+
+def test_a_kill_without_an_execution_has_no_steps_to_detection(
+    trials: dict[str, Any], fold: Any
+) -> None:
+    for one in DATA["operators"]:
+        change(trials, one["id"], "KERNEL-EQ", seen="differs")
+    assert judge(fold()).counts["steps_median"] == 7
+    for one in DATA["operators"]:
+        change(trials, one["id"], "NEVER-FITS", seen="agrees")
+        change(trials, one["id"], "GOLDEN", seen="agrees")
+    assert judge(fold()).counts["steps_median"] == 0

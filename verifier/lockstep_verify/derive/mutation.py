@@ -23,6 +23,8 @@ _COUNTS = "H10_COUNTS_DO_NOT_RECOMPUTE"
 _VERDICTS = ("killed", "survived", "equivalent", "not_exercised", "unproven")
 _OUTCOMES = ("killed", "survived", "not_exercised", "not_run", "unfit")
 _BASELINES = {"ALWAYS-PASS": "agrees", "ALWAYS-FAIL": "differs"}
+_STEPLESS = "KERNEL-EQ"
+"""The observer that compares without an execution, and so has no steps to detection (MUT-9)."""
 
 Cells = list[dict[str, Any]]
 Rows = list[dict[str, Any]]
@@ -55,7 +57,8 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     counts = _counts(rows, data["operators"], sorts, fit, len(proxies))
     for name, value in counts.items():
         _require(_COUNTS, f"counts/{name}", value, predicate["counts"][name])
-    verdict = _verdict(control, rows) if not proxies else "UNPROVEN"
+    blind = _unlooked(control, rows, data)
+    verdict = "UNPROVEN" if proxies or blind else _verdict(control, rows)
     _require(_OUTCOME, "verdict", verdict, predicate["verdict"])
     _check_subject(statement)
     return Derivation(verdict, counts, _lines(predicate, environment))
@@ -88,6 +91,9 @@ def _check_cells(cells: Cells, sorts: dict[str, str], at: str) -> None:
             wanted = "a difference" if cell["seen"] == "differs" else "null"
             got = cell["first_difference"]
             raise Refusal("BAD_VALUE", f"{_AT}/{at}/{i}/first_difference", wanted, got)
+        none = ("ran", "live", "steps") if name in _BASELINES else ()
+        for member in ("steps",) if name == _STEPLESS else none:
+            _require("BAD_VALUE", f"{at}/{i}/{member}", 0, cell[member])
 
 
 def _check_row(
@@ -154,12 +160,29 @@ def _check_observers(stated: list[dict[str, Any]], rows: Rows, sorts: dict[str, 
 
 def _contradicted(rows: Rows, data: dict[str, Any]) -> list[str]:
     """Give the operators that should be the same under every schedule, and are not (MUT-10)."""
-    schedules = {one["name"] for one in data["observers"] if one["schedules"]}
+    invisible = _invisible(data)
     return [
         row["operator"]
-        for row, declared in zip(rows, data["operators"], strict=True)
-        if declared["black_box"] == "invisible" and schedules & set(row["killed_by"])
+        for row in rows
+        if row["operator"] in invisible and "differs" in _on_schedules(row["cells"], data)
     ]
+
+
+def _unlooked(control: Cells, rows: Rows, data: dict[str, Any]) -> bool:
+    """Tell whether nobody looked where such an operator would contradict itself (MUT-11)."""
+    invisible = _invisible(data)
+    asked = [control, *(row["cells"] for row in rows if row["operator"] in invisible)]
+    return any("not_run" in _on_schedules(cells, data) for cells in asked)
+
+
+def _invisible(data: dict[str, Any]) -> set[str]:
+    return {one["id"] for one in data["operators"] if one["black_box"] == "invisible"}
+
+
+def _on_schedules(cells: Cells, data: dict[str, Any]) -> set[str]:
+    """Give what the observers that compare schedules saw."""
+    schedules = {one["name"] for one in data["observers"] if one["schedules"]}
+    return {cell["seen"] for cell in cells if cell["observer"] in schedules}
 
 
 def _counts(
@@ -174,10 +197,11 @@ def _counts(
     outcomes = [cell["outcome"] for row in rows for cell in row["cells"]]
     boxes = [one["black_box"] for one in declared]
     pairs = list(zip(boxes, said, strict=True))
+    killing = [{*row["killed_by"]} - {_STEPLESS} for row in rows]
     steps = sorted(
-        min(cell["steps"] for cell in row["cells"] if cell["observer"] in row["killed_by"])
-        for row in rows
-        if row["verdict"] == "killed"
+        min(cell["steps"] for cell in row["cells"] if cell["observer"] in names)
+        for row, names in zip(rows, killing, strict=True)
+        if names
     )
     killed, scored = said.count("killed"), len(rows) - said.count("equivalent")
     real = {name for name, sort in sorts.items() if sort != "baseline"}
