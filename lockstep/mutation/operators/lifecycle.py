@@ -23,8 +23,8 @@ OPERATORS = (
         ),
         cause="A request that can never fit the pool is queued instead of refused.",
         source="seed 000, the oversized-request wedge; vllm#39734",
-        black_box="visible",
-        reason="The request never gets its first token.",
+        black_box="invisible",
+        reason="Only what should have been refused waits for ever; every answer that comes is right.",
     ),
     Operator(
         id="admission_ignores_reservation",
@@ -227,8 +227,8 @@ OPERATORS = (
         ),
         cause="An end of sequence does not end its request.",
         source="issue 5, eos ignored; [SCHED-15]",
-        black_box="visible",
-        reason="The output goes on behind its end.",
+        black_box="invisible",
+        reason="Every schedule goes on behind the end; who does not know the end sees no difference.",
     ),
     Operator(
         id="ignore_eos_not_heeded",
@@ -243,8 +243,8 @@ OPERATORS = (
         ),
         cause="A request that asked to go on behind an end of sequence is ended by it.",
         source="seed 000, EOS finishing among its relations; [SCHED-15]",
-        black_box="visible",
-        reason="The output is shorter than was asked for.",
+        black_box="invisible",
+        reason="Every schedule ends the output there; who compares answers sees no difference.",
     ),
     Operator(
         id="neighbours_stop_tokens",

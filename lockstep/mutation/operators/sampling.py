@@ -152,8 +152,8 @@ OPERATORS = (
         ),
         cause="The seed of a request does not enter its draws.",
         source="seed 000, RNG keying",
-        black_box="visible",
-        reason="Two seeds give the same tokens.",
+        black_box="invisible",
+        reason="It is the same under every schedule; two seeds give the same tokens under each.",
     ),
     Operator(
         id="draw_without_position",
