@@ -69,7 +69,8 @@ async def submit(
             return
         await dialogue.send(wanted, clock, reply, first, place in leaving)
 
-    async with _followed(gauge) as peak, asyncio.TaskGroup() as group:
+    widest = max((len(places) for places in sent), default=0)
+    async with _followed(gauge, widest) as peak, asyncio.TaskGroup() as group:
         tasks: list[asyncio.Task[None]] = []
         begun = asyncio.Event()
         for waits, places in zip(waves, sent, strict=True):
@@ -85,9 +86,9 @@ async def submit(
 
 
 @asynccontextmanager
-async def _followed(gauge: Gauge | None) -> AsyncIterator[Peak]:
+async def _followed(gauge: Gauge | None, widest: int) -> AsyncIterator[Peak]:
     """Poll the gauge while something goes on."""
-    peak = Peak()
+    peak = Peak(widest)
     if gauge is None:
         yield peak
         return

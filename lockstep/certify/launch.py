@@ -219,8 +219,8 @@ def plain(lines: Sequence[str]) -> list[str]:
 def startup_lines(
     started: Started, pattern: re.Pattern[str], hide: Callable[[str], str]
 ) -> tuple[str, ...]:
-    """Give the lines of a server's output that say what it is."""
-    wanted = [line for line in started.lines if pattern.search(line)]
+    """Give the lines of a server's output that say what it is; its URL is as the command has it."""
+    wanted = [line.replace(started.url, "URL") for line in started.lines if pattern.search(line)]
     return tuple(line[:400].strip() for line in plain([hide(line) for line in wanted]))[
         :STARTUP_LINES
     ]

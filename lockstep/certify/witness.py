@@ -17,8 +17,10 @@ _LABEL = re.compile(r'\s*(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*"(?P<value>(?:[^
 _ESCAPES = {"\\\\": "\\", '\\"': '"', "\\n": "\n"}
 _ESCAPED = re.compile(r'\\\\|\\"|\\n')
 
-INTERVAL_SECONDS = 0.005
-"""Between two readings of a gauge; a step of a small model takes a few milliseconds."""
+INTERVAL_SECONDS = 0.01
+"""Between two readings of a gauge; a request of a small model takes some dozen milliseconds."""
+KNOWN_INTERVAL_SECONDS = 0.05
+"""Likewise, once all requests of a round were seen to run: a reading costs the server time."""
 IDLE_SECONDS = 10.0
 """How long a server is waited for until it runs nothing: others may use it, too."""
 
@@ -102,12 +104,16 @@ class Gauge:
 class Peak:
     """The largest reading while something goes on.
 
+    Args:
+        expected: how many requests there are; from then on readings are fewer.
+
     Attributes:
         value: None as long as nothing was read.
         polls: number of readings.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expected: int) -> None:
+        self._expected = expected
         self.value: int | None = None
         self.polls = 0
 
@@ -118,4 +124,5 @@ class Peak:
             if reading is not None:
                 self.value = max(reading, self.value or 0)
                 self.polls += 1
-            await asyncio.sleep(INTERVAL_SECONDS)
+            known = self.value is not None and self.value >= self._expected
+            await asyncio.sleep(KNOWN_INTERVAL_SECONDS if known else INTERVAL_SECONDS)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lockstep import __version__
 from lockstep.certificate import lcj
 from lockstep.certificate.write import write_file
 from lockstep.errors import LockstepError
@@ -182,6 +183,8 @@ def make_server(settings: Settings, ready: Callable[[], None]) -> uvicorn.Server
         app.mount("/", application(serving))
         engine.start()
         server.engine = engine
+        fault = settings.fault or "none"
+        log("started", f"lockstep {__version__}, mode {settings.mode}, fault {fault}")
         ready()
         try:
             yield
