@@ -74,9 +74,9 @@ def weights(
     """
     from lockstep.cli import say
     from lockstep.sampling import upstream
-    from lockstep.sampling.draw import draw
+    from lockstep.sampling.categorical import draw
     from lockstep.sampling.parameters import resolve
-    from lockstep.sampling.weights import weights as weigh
+    from lockstep.sampling.weighting import weights as weigh
     from lockstep.schedule.document import read_document
 
     given = read_document(support)

@@ -4,11 +4,11 @@ Pure functions of their arguments: integers, texts and a decimal context of thei
 call. Nothing is global, so that threads do not matter; nothing needs an array library.
 """
 
-from lockstep.sampling.draw import draw
+from lockstep.sampling.categorical import draw
 from lockstep.sampling.parameters import Parameters, resolve
 from lockstep.sampling.replay import replay_position, replay_sequence
 from lockstep.sampling.seed import Origin, derive_seed
-from lockstep.sampling.weights import weights
+from lockstep.sampling.weighting import weights
 
 __all__ = [
     "Origin",

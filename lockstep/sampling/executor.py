@@ -12,12 +12,12 @@ from decimal import Decimal
 from lockstep import spec
 from lockstep.errors import LockstepError
 from lockstep.sampling import pipeline
+from lockstep.sampling.categorical import draw
 from lockstep.sampling.document import Artifact, Request, Signed
-from lockstep.sampling.draw import draw
 from lockstep.sampling.number import written
 from lockstep.sampling.replay import uncovered
 from lockstep.sampling.seed import derive_seed
-from lockstep.sampling.weights import of_values
+from lockstep.sampling.weighting import of_values
 
 Logprobs = Mapping[int, float]
 """Log-probabilities by token id, after masks: what is masked is absent."""

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from lockstep import spec
 from lockstep.errors import LockstepError
 from lockstep.sampling import pipeline
+from lockstep.sampling.categorical import draw
 from lockstep.sampling.document import Artifact, Request, Signed
-from lockstep.sampling.draw import draw
 from lockstep.sampling.exp import exp
 from lockstep.sampling.number import is_logprob, is_token
 from lockstep.sampling.seed import derive_seed
-from lockstep.sampling.weights import of_values
+from lockstep.sampling.weighting import of_values
 
 FRAUD = "token_differs"
 """The one reason that makes a position a fraud."""

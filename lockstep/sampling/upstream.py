@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from lockstep import spec
 from lockstep.errors import LockstepError
 from lockstep.sampling import pipeline
-from lockstep.sampling.draw import draw
+from lockstep.sampling.categorical import draw
 from lockstep.sampling.seed import upstream_position_seed
 
 _NUMBER = re.compile(

@@ -10,7 +10,7 @@ import pytest
 
 from lockstep.errors import LockstepError
 from lockstep.sampling import rng, upstream
-from lockstep.sampling.draw import draw
+from lockstep.sampling.categorical import draw
 from lockstep.sampling.exp import exp
 from lockstep.sampling.perplexity import metric, perplexity, sampled
 from lockstep.sampling.seed import material, upstream_position_seed, upstream_seed

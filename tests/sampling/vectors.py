@@ -49,8 +49,20 @@ def as_it_stands(vector: dict[str, Any]) -> dict[str, int] | str:
         return f"{fault.code} {fault.pointer}"
 
 
+_MADE: dict[str, dict[str, int] | str] = {}
+
+
 def by_value(vector: dict[str, Any]) -> dict[str, int] | str:
     """The same of the one spelling of each number."""
+    name = vector.get("name")
+    if name is None:
+        return _by_value(vector)
+    if name not in _MADE:
+        _MADE[name] = _by_value(vector)
+    return _MADE[name]
+
+
+def _by_value(vector: dict[str, Any]) -> dict[str, int] | str:
     made = parameters(vector)
     try:
         resolved = resolve(
