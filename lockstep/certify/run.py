@@ -6,32 +6,32 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
-from typing import Any, Protocol
+from typing import Any
 
 from lockstep import spec
 from lockstep.certificate import lcj
 from lockstep.certify import plan as plans
 from lockstep.certify import prompts as own_prompts
 from lockstep.certify import subject
-from lockstep.certify.adapters.adapter import Adapter, Resolved
-from lockstep.certify.ask import Ask
-from lockstep.certify.cells import POSITIVE, PlannedCell, planned
-from lockstep.certify.client import Client, Endpoint, StatusError
+from lockstep.certify.adapters.adapter import Resolved
+from lockstep.certify.cells import POSITIVE
+from lockstep.certify.client import Client, Endpoint
 from lockstep.certify.config import PROBE_SECONDS, Command, Config, key_of
-from lockstep.certify.dialogue import Dialogue, Reply
+from lockstep.certify.dialogue import Dialogue
+from lockstep.certify.execution import Execution
 from lockstep.certify.hosts import require_own
-from lockstep.certify.launch import Started, launched, read_interpreter
+from lockstep.certify.launch import Started, launched, read_interpreter, shown
 from lockstep.certify.observation import Adapter as Spoken
-from lockstep.certify.observation import Launch, PromptsSeen, Round, Seen, Subject
+from lockstep.certify.observation import Launch, Seen, Subject
 from lockstep.certify.positive import positive_of
-from lockstep.certify.probe import Found, choose_adapter, probe
+from lockstep.certify.probe import choose_adapter, probe
 from lockstep.certify.requests import FILE
 from lockstep.certify.results import Records
-from lockstep.certify.rounds import run_round
 from lockstep.certify.scorer import scorer
+from lockstep.certify.watch import Watch
 from lockstep.errors import LockstepError
 
 SLOWEST = 600.0
@@ -40,27 +40,6 @@ TIMES_ALONE = 100
 """A request may take so many times what it takes alone: dozens wait for each other in a burst."""
 LEAST_SECONDS = 20.0
 """The fewest seconds that a request is given."""
-ALIVE_SECONDS = 10.0
-"""For a request that only shows whether a server still answers."""
-
-
-class Watch(Protocol):
-    """Is told how a run goes on."""
-
-    def say(self, text: str) -> None:
-        """Take a line for people."""
-
-    def planned(
-        self, adapter: Adapter, plan: dict[str, Any], cells: Sequence[PlannedCell], found: Found
-    ) -> None:
-        """Take the plan, before the first round."""
-
-    def made(self, cell: int, one: Round) -> None:
-        """Take a round of a cell."""
-
-
-class PlanOnly(Exception):
-    """Raised by a watcher that only wants the plan."""
 
 
 def digest_of(config: Config) -> str:
@@ -97,11 +76,7 @@ async def observe(config: Config, records: Records, watch: Watch) -> Seen:
 
 
 class Run:
-    """One run.
-
-    Attributes:
-        stopped: why no further round is made; empty as long as they are.
-    """
+    """One run; everything that it makes a server for ends with the server."""
 
     def __init__(self, config: Config, records: Records, watch: Watch) -> None:
         self._config = config
@@ -109,12 +84,14 @@ class Run:
         self._watch = watch
         self._key = key_of(config.key_variable)
         self._id = secrets.token_hex(6)
-        self._began = time.monotonic()
+        self._deadline = None if config.budget is None else time.monotonic() + config.budget
         self._scorer = None if config.score is None else scorer(config.score)
         self._launch: Launch | None = None
         self._positive: Launch | None = None
         self._settings: tuple[Resolved, ...] = ()
-        self.stopped = ""
+        if config.prompts is not None:
+            # What is wrong with the file is told before any server is asked.
+            own_prompts.read_prompts(config.prompts, None, None, 2)
         if config.launch is None and config.endpoint is None:
             raise LockstepError("USAGE", "--endpoint", "a URL, or --launch", None)
         if config.endpoint is not None:
@@ -133,13 +110,14 @@ class Run:
             raise LockstepError("USAGE", "--lifetimes", "1 without --launch", lifetimes, hint)
         first = await self._begin()
         for lifetime in range(first + 1, lifetimes):
-            if self.stopped:
+            if self._execution.stopped:
                 break
             self._watch.say(f"lifetime {lifetime + 1} of {lifetimes}")
             async with self._server(self._config.launch) as (_, client):
-                await self._lifetime(self._dialogue(client), lifetime)
+                await self._require_same(client)
+                await self._execution.lifetime(self._dialogue(client), lifetime)
         positive = positive_of(self._config, self._adapter)
-        if positive is not None and not self.stopped:
+        if positive is not None:
             await self._control(positive[1])
         return self._whole()
 
@@ -157,8 +135,19 @@ class Run:
             self._gauge = await self._gauge_name(dialogue)
             self._describe(started, client)
             self._settle()
-            await self._lifetime(dialogue, first := self._first_lifetime())
+            await self._execution.lifetime(dialogue, first := self._execution.first_lifetime())
         return first
+
+    async def _require_same(self, client: Client) -> None:
+        """Refuse to go on with a server that says it is another one than the first.
+
+        Raises:
+            LockstepError: NOT_COMPARABLE.
+        """
+        before, now = self._found.description, await self._adapter.describe(client)
+        if (before.version, before.model) != (now.version, now.model):
+            was, told = f"{before.version}, {before.model}", f"{now.version}, {now.model}"
+            raise LockstepError("NOT_COMPARABLE", "--launch", was, told)
 
     def _settle(self) -> None:
         """Settle the plan: that of the records where there are any."""
@@ -170,123 +159,29 @@ class Run:
             if config.budget is not None:
                 plan = plans.fitted(plan, self._found, config.budget)
         self._plan = plan
-        self._cells = planned(plan)
-        self._own = None
+        own = None
         if config.prompts is not None:
             top = plan["top"] if plan["observable"] == "logprobs" else None
-            self._own = own_prompts.read_prompts(config.prompts, top, self._scorer, plan["repeats"])
-        self._watch.planned(self._adapter, plan, self._cells, self._found)
-        self._records.begin(plan)
-
-    def _first_lifetime(self) -> int:
-        """Give the lifetime to go on with; what a server that is gone had begun is made anew."""
-        if self._config.launch is None:
-            return 0
-        every = range(self._plan["lifetimes"])
-        first = next((one for one in every if not self._complete(one)), len(every) - 1)
-        if not self._complete(first):
-            self._records.forget_lifetimes(first, self._main())
-        return first
-
-    def _complete(self, lifetime: int) -> bool:
-        keys = {
-            (at, lifetime, number)
-            for at in self._main()
-            if at >= len(self._cells) or not self._why_not(self._cells[at])
-            for number in range(self._per_lifetime(at))
-        }
-        return keys <= set(self._records.rounds)
-
-    def _main(self) -> range | list[int]:
-        """Give the places of cells of the server itself, those of the user's prompts last."""
-        cells = [at for at, cell in enumerate(self._cells) if cell.control not in POSITIVE]
-        conditions = len(spec.load(FILE)["eval_conditions"]) if self._own is not None else 0
-        return [*cells, *(len(self._cells) + at for at in range(conditions))]
-
-    def _per_lifetime(self, at: int) -> int:
-        if at < len(self._cells):
-            return self._cells[at].per_lifetime
-        return 0 if self._own is None else self._own.repeats
-
-    async def _lifetime(self, dialogue: Dialogue, lifetime: int) -> None:
-        """Make the rounds of one lifetime that are not recorded yet."""
-        await self._rounds(dialogue, (at for at in self._main() if at < len(self._cells)), lifetime)
-        if self._own is None or self.stopped or self._prompts_done(lifetime):
-            return
-        seen = await own_prompts.run_lifetime(
-            dialogue,
-            self._own,
-            lifetime,
-            self._records.place,
-            "stream" in self._plan["offers"],
-            self._watch.say,
+            own = own_prompts.read_prompts(config.prompts, top, self._scorer, plan["repeats"])
+        self._execution = Execution(
+            plan,
+            self._records,
+            self._watch,
+            own,
+            config.launch is not None,
+            self._id,
+            self._deadline,
         )
-        for at, rounds in enumerate(seen):
-            for one in rounds:
-                self._records.add(len(self._cells) + at, one)
-
-    def _prompts_done(self, lifetime: int) -> bool:
-        last = (len(self._cells) + 1, lifetime, (self._own.repeats if self._own else 0) - 1)
-        return last in self._records.rounds
-
-    async def _rounds(self, dialogue: Dialogue, places: Iterable[int], lifetime: int) -> None:
-        import httpx
-
-        for at in places:
-            cell = self._cells[at]
-            if self._why_not(cell):
-                continue
-            for number in range(cell.per_lifetime):
-                if (at, lifetime, number) in self._records.rounds:
-                    continue
-                if self._over_budget():
-                    self.stopped = "budget"
-                    return
-                try:
-                    one = await run_round(
-                        dialogue, self._plan, cell, lifetime, number, self._records.place, self._id
-                    )
-                except (httpx.HTTPError, StatusError) as fault:
-                    told = f"{type(fault).__name__} while its cache was reset"
-                    self._stop("down", told)
-                    return
-                self._records.add(at, one)
-                self._watch.made(at, one)
-            if self._failed(at, lifetime) and not await self._alive(dialogue):
-                self._stop("down", "the server answers no request any more")
-                return
-
-    def _stop(self, reason: str, why: str) -> None:
-        self.stopped = reason
-        self._watch.say(f"no further rounds: {why}")
-
-    def _over_budget(self) -> bool:
-        budget = self._config.budget
-        return budget is not None and time.monotonic() - self._began > budget
-
-    def _failed(self, at: int, lifetime: int) -> bool:
-        rounds = self._records.rounds.items()
-        return any(one.failures for key, one in rounds if key[:2] == (at, lifetime))
-
-    async def _alive(self, dialogue: Dialogue) -> bool:
-        """Whether the server answers a small request."""
-        units = (20, 21, 22) if self._plan["form"] == "tokens" else "the of and"
-        reply, patience = Reply(), dialogue.timeout
-        dialogue.timeout = min(patience, ALIVE_SECONDS)
-        await dialogue.send(Ask(units, 1, stream=False), time.monotonic_ns, reply)
-        dialogue.timeout = patience
-        return reply.answer is not None
-
-    def _why_not(self, cell: PlannedCell) -> str:
-        """Give why a cell is not run at all; empty where it is."""
-        if not set(cell.needs) <= set(self._plan["offers"]):
-            return "not_offered"
-        return "too_long" if cell.longest > self._plan["context"] else ""
+        self._watch.planned(self._adapter, plan, self._execution.cells, self._found)
+        self._records.begin(plan)
 
     async def _control(self, command: Command) -> None:
         """Make the rounds of the positive control, against a server of its own."""
+        if self._execution.stopped:
+            self._positive = Launch(shown(command.text, self._endpoint("").hide))
+            return
         self._watch.say("positive control: a server that is meant to differ")
-        cells = [at for at, cell in enumerate(self._cells) if cell.control in POSITIVE]
+        cells = [at for at, one in enumerate(self._execution.cells) if one.control in POSITIVE]
         self._records.forget_lifetimes(0, cells)
         async with self._server(command) as (started, client):
             if started is not None:
@@ -296,7 +191,7 @@ class Run:
                 self._positive = subject.launch_of(
                     command, started, interpreter, self._adapter, client.endpoint.hide
                 )
-            await self._rounds(self._dialogue(client), cells, 0)
+            await self._execution.rounds(self._dialogue(client), cells, 0)
 
     def _distributions(self) -> tuple[str, ...]:
         return (*self._adapter.distributions, *self._config.distributions)
@@ -347,8 +242,9 @@ class Run:
 
     def _whole(self) -> Seen:
         config = self._config
-        reasons = {at: self._reason(at) for at in range(len(self._cells))}
-        cells, outputs, prompts = self._records.seen(len(self._cells), reasons)
+        places = range(len(self._execution.cells))
+        reasons = {at: self._execution.reason(at) for at in places}
+        cells, outputs, prompts = self._records.seen(len(places), reasons)
         self._records.end()
         told = self._found.description
         return Seen(
@@ -365,22 +261,8 @@ class Run:
             ),
             outputs=outputs,
             cells=cells,
-            prompts=self._prompts_seen(prompts),
+            prompts=self._execution.prompts_seen(prompts),
         )
-
-    def _reason(self, at: int) -> str:
-        cell = self._cells[at]
-        made = sum(key[0] == at for key in self._records.rounds)
-        lacking = made < cell.lifetimes * cell.per_lifetime
-        return self._why_not(cell) or (self.stopped if lacking else "")
-
-    def _prompts_seen(self, rounds: Sequence[tuple[Round, ...]]) -> PromptsSeen | None:
-        if self._own is None:
-            return None
-        lifetimes = self._plan["lifetimes"]
-        lacking = any(len(one) < lifetimes * self._own.repeats for one in rounds)
-        reason = self.stopped if lacking else ""
-        return own_prompts.collected(self._own, [rounds], lifetimes, reason)
 
 
 def is_verified(adapter: str) -> bool:

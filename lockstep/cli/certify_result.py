@@ -92,7 +92,8 @@ def _seen(
     config: Config, outputs: Outputs, records: Path, fresh: bool, plan_only: bool
 ) -> Seen | None:
     from lockstep.certify.results import Records
-    from lockstep.certify.run import PlanOnly, digest_of, observe
+    from lockstep.certify.run import digest_of, observe
+    from lockstep.certify.watch import PlanOnly
     from lockstep.cli.certify_watch import Progress
 
     kept = Records(None if plan_only else records, digest_of(config), fresh)

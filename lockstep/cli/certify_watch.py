@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lockstep.certify import plan as plans
-from lockstep.certify.run import PlanOnly
+from lockstep.certify.watch import PlanOnly
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
