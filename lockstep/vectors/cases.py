@@ -20,6 +20,7 @@ AREAS = (
     "fidelity",
     "invariance",
     "replay",
+    "mutation",
 )
 """The areas of conformance/README.md, in the order of the stages."""
 

@@ -51,7 +51,7 @@ def _sources() -> dict[str, tuple[str, str]]:
 def fill(statement: dict[str, Any]) -> None:
     """Write what the registry decides into a hunt or a certificate of the lemmas."""
     predicate = statement.get("predicate", {})
-    if "rows" in predicate:
+    if "layouts" in predicate and "rows" in predicate:
         _fill_hunt(predicate)
     elif "theorems" in predicate:
         _fill_lean(predicate["counts"], predicate["theorems"])

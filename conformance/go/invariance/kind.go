@@ -2,7 +2,6 @@
 package invariance
 
 import (
-	"lockstep/conformance/go/engine"
 	"lockstep/conformance/go/environment"
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
@@ -111,20 +110,9 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 
 // checkModel is step 1.
 func (d *derivation) checkModel(predicate *lcj.Object) *refusal.Refusal {
-	effective, err := d.kind.environments.Check(predicate.Object("environment"), "/predicate/environment")
-	if err != nil {
-		return err
-	}
+	effective, err := model.CheckStated(predicate, d.kind.environments)
 	d.resolved = effective.Resolved
-	stored := predicate.Object("model")
-	if err := model.Check(stored, effective.Dtype); err != nil {
-		return err
-	}
-	digest := engine.ModelDigest(stored.Text("sha256"), stored.Text("dtype")).Hex()
-	if stated := predicate.Text("model_digest"); stated != digest {
-		return refusal.Expecting(badValue, "/predicate/model_digest", digest, stated)
-	}
-	return nil
+	return err
 }
 
 // checkLifecycle is step 2.

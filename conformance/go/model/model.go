@@ -4,6 +4,8 @@ package model
 import (
 	"slices"
 
+	"lockstep/conformance/go/engine"
+	"lockstep/conformance/go/environment"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -42,4 +44,22 @@ func Check(model *lcj.Object, dtype string) *refusal.Refusal {
 		}
 	}
 	return nil
+}
+
+// CheckStated judges the members environment, model and model_digest of a predicate ([TUPLE-6],
+// [MODEL-16], [INV-1]).
+func CheckStated(predicate *lcj.Object, environments *environment.Data) (environment.Effective, *refusal.Refusal) {
+	effective, err := environments.Check(predicate.Object("environment"), "/predicate/environment")
+	if err != nil {
+		return effective, err
+	}
+	stored := predicate.Object("model")
+	if err := Check(stored, effective.Dtype); err != nil {
+		return effective, err
+	}
+	digest := engine.ModelDigest(stored.Text("sha256"), stored.Text("dtype")).Hex()
+	if stated := predicate.Text("model_digest"); stated != digest {
+		return effective, refusal.Expecting("BAD_VALUE", "/predicate/model_digest", digest, stated)
+	}
+	return effective, nil
 }

@@ -9,6 +9,7 @@ import (
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lean"
 	"lockstep/conformance/go/lemmas"
+	"lockstep/conformance/go/mutation"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/replay"
 	"lockstep/conformance/go/schema"
@@ -61,6 +62,10 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	mutations, err := mutation.NewKind(spec, registry)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
@@ -69,11 +74,12 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			smt.PredicateType:        {Schema: smts.Schema, SpecDigest: smts.SpecDigest},
 			fidelity.PredicateType:   {Schema: fidelities.Schema, SpecDigest: fidelities.SpecDigest},
 			invariance.PredicateType: {Schema: invariances.Schema, SpecDigest: invariances.SpecDigest},
+			mutation.PredicateType:   {Schema: mutations.Schema, SpecDigest: mutations.SpecDigest},
 			replay.PredicateType:     {Schema: replays.Schema, SpecDigest: replays.SpecDigest},
 		},
 		derivers: map[string]deriver{
 			hunt.PredicateType: hunts, lean.PredicateType: leans, smt.PredicateType: smts,
-			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, replay.PredicateType: replays,
+			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, mutation.PredicateType: mutations, replay.PredicateType: replays,
 		},
 	}, nil
 }
