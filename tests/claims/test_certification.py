@@ -259,6 +259,25 @@ def test_what_is_not_reported_is_missing_and_never_clean() -> None:
     assert "weak_observable" in folded["limits"]
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        {"observable": "text"},
+        {"observable": "tokens", "offers": []},
+        {"priming": 1, "repeats": 2},
+        {"priming": 0, "repeats": 3, "offers": ["token_prompts"]},
+    ],
+)
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_nothing_around_the_same_answers_hides_a_difference(
+    around: dict[str, Any], number: int
+) -> None:
+    record = made.seen(ONE, lambda asked: other(asked) if at(asked, number=number) else None)
+    assert fold(record)["verdict"] == "DIVERGENT"
+    told = {**ONE, **around}
+    assert fold(replace(record, plan=told))["verdict"] == "DIVERGENT"
+
+
 def test_a_weaker_observable_hides_nothing_that_is_reported() -> None:
     found = cell(lambda asked: other(asked) if at(asked) else None, observable="text")
     assert (found["verdict"], found["kinds"]) == ("divergent", ["logprobs"])
