@@ -6,6 +6,7 @@ comes between, so that an honest artifact is judged honest, always.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
@@ -18,6 +19,9 @@ from lockstep.sampling.number import written
 from lockstep.sampling.replay import uncovered
 from lockstep.sampling.seed import derive_seed
 from lockstep.sampling.weighting import of_values
+
+_ROUNDINGS = 2e-12
+"""Two numbers that are written alike differ by no more."""
 
 Logprobs = Mapping[int, float]
 """Log-probabilities by token id, after masks: what is masked is absent."""
@@ -34,20 +38,34 @@ def support(request: Request, position: int, logprobs: Logprobs) -> tuple[tuple[
     Raises:
         LockstepError: BAD_VALUE, a number is not finite, or there are too few tokens.
     """
-    ranked = sorted(
-        ((str(token), written(value)) for token, value in logprobs.items()),
-        key=lambda pair: (-Decimal(pair[1]), pair[0]),
-    )
     available, rule = request.available(position), request.rule
     wanted = available
     if rule == "top_k" and request.parameters.top_k is not None:
         wanted = min(request.parameters.top_k, available)
     elif rule == "min_p":
         wanted = min(spec.load("sampling.json")["support_most"], available)
-        wanted = min(wanted, _kept(request, [value for _, value in ranked[:wanted]]) + 1)
+    ranked = _ranked(logprobs, wanted)
+    if rule == "min_p":
+        wanted = min(wanted, _kept(request, [text for _, text in ranked[:wanted]]) + 1)
     if len(ranked) < wanted:
         raise LockstepError("BAD_VALUE", "/logprobs", f"{wanted} tokens or more", len(ranked))
     return tuple(sorted(ranked[:wanted]))
+
+
+def _ranked(logprobs: Logprobs, wanted: int) -> list[tuple[str, str]]:
+    """Write the likeliest tokens, and rank them by what is written; some more may follow.
+
+    Rounding keeps the order of numbers, so that none is wanted that lies below the last one wanted
+    by more than two roundings; numbers that are written as the least one are all looked at.
+    """
+    ordered = sorted(logprobs.values(), reverse=True)
+    if not all(map(math.isfinite, ordered)):
+        raise LockstepError("BAD_VALUE", "/logprobs", "finite numbers", "another one")
+    least: int = spec.load("sampling.json")["logprob_least"]
+    last = ordered[wanted - 1] if 0 < wanted <= len(ordered) else -math.inf
+    floor = last - _ROUNDINGS if last > least else -math.inf
+    texts = [(str(token), written(value)) for token, value in logprobs.items() if value >= floor]
+    return sorted(texts, key=lambda pair: (-Decimal(pair[1]), pair[0]))
 
 
 def _kept(request: Request, texts: list[str]) -> int:
