@@ -42,7 +42,7 @@ def clean(population: str, seed: int) -> Record:
         trajectory_sha256=sha256(f"trajectory {population} {seed}"),
         outcome="clean",
         steps=9,
-        events=20,
+        events=300,
         twice=True,
         alone=True,
         cells=SHORTEST,

@@ -93,6 +93,7 @@ def counts(own: Own, told: Mapping[str, Any]) -> dict[str, int]:
     every, explored, whole = rows[ALL], rows[EXPLORED], told["legal"]
     return {
         "records": len(records),
+        "cases": len({record.case_sha256 for record in records}),
         **{name: sum(record.outcome == name for record in records) for name in OUTCOMES},
         "altered": sum(record.parent is not None for record in records),
         "kept": sum(1 for _ in kept({name: tuple(members) for name, members in own.items()})),

@@ -165,6 +165,12 @@ UNREACHABLE = f"{P}/lifecycle/unreachable"
         (f"{R}/0/requests", 0, BAD, None),
         (f"{R}/0/steps", 0, BAD, None),
         (f"{R}/0/events", 8, BAD, None),
+        (f"{R}/0/requests", 4097, BAD, None),
+        (f"{R}/0/steps", 4097, BAD, None),
+        (f"{R}/2/events", 12, BAD, f"{R}/2/cells"),
+        (f"{R}/2/events", 27, BAD, f"{R}/2/n_grams"),
+        (f"{R}/2/events", 84, BAD, f"{R}/2/n_grams"),
+        (f"{R}/3/requests", 0, BAD, None),
         (f"{R}/0/cells", [0, 1, 3, 11], BAD, f"{R}/0/cells"),
         (f"{R}/0/cells", [0, 11], BAD, f"{R}/0/n_grams"),
         (f"{R}/0/predicates", [36], BAD, None),
@@ -230,27 +236,102 @@ def test_what_was_refused_shows_nothing(member: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "where", "twice", "alone"),
+    ("kind", "part", "where", "twice", "alone"),
     [
-        ("differs_again", "/steps/2", False, None),
-        ("differs_alone", "/outputs/r0/1", True, False),
-        ("stuck", "/alone/r0/steps/0", True, None),
-        ("stuck", "/steps/0", None, None),
+        ("differs_again", "work", "/steps/2", False, None),
+        ("differs_alone", "tokens", "/outputs/r0/1", True, False),
+        ("stuck", "machine", "/alone/r0/steps/0", True, None),
+        ("stuck", "policy", "/steps/0", None, None),
     ],
 )
 def test_what_a_failure_says_was_seen(
-    kind: Any, where: str, twice: bool | None, alone: bool | None
+    kind: Any, part: str, where: str, twice: bool | None, alone: bool | None
 ) -> None:
     def change(own: list[Record]) -> list[Record]:
-        failure = Failure(kind, "", "", where)
+        failure = Failure(kind, "", part, where)
         failed = replace(own[6], outcome="failed", twice=twice, alone=alone, failure=failure)
         return [*own[:6], failed, *own[7:]]
 
     document = with_swarm(change)
-    put(document, f"{R}/6/failure/part", "machine")
     assert judge(document).verdict == "FINDINGS"
     put(document, f"{R}/6/twice", not twice)
     assert refusal(document) == (BAD, f"{R}/6/twice")
     put(document, f"{R}/6/twice", twice)
     put(document, f"{R}/6/alone", True)
     assert refusal(document) == (BAD, f"{R}/6/alone")
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "part", "member"),
+    [
+        ("stuck", "", "logits", "part"),
+        ("refused", "KeyError", "machine", "part"),
+        ("starved", "", "policy", "part"),
+        ("illegal", "", "steps", "part"),
+        ("differs_alone", "", "refusal", "part"),
+        ("differs_alone", "KeyError", "logits", "code"),
+        ("refused", "", "refusal", "code"),
+    ],
+)
+def test_no_failure_has_part_or_code_of_another_kind(
+    kind: Any, code: str, part: str, member: str
+) -> None:
+    """As many findings as one likes could be made of one, or one of many."""
+
+    def change(own: list[Record]) -> list[Record]:
+        failed = replace(own[6], outcome="failed", failure=Failure(kind, code, part))
+        return [*own[:6], failed, *own[7:]]
+
+    assert refusal(with_swarm(change)) == (BAD, f"{R}/6/failure/{member}")
+
+
+def test_few_events_show_few_n_grams_in_a_failed_case_too() -> None:
+    document = with_swarm(lambda own: [*own[:5], fails(own[5]), *own[6:]])
+    put(document, f"{R}/5/events", 2)
+    assert refusal(document) == (BAD, f"{R}/5/cells")
+    put(document, f"{R}/5/cells", [])
+    assert refusal(document) == (BAD, f"{R}/5/n_grams")
+
+
+def test_seeds_of_one_case_are_counted_once() -> None:
+    again = {"case_sha256": RECORDS["swarm"][0].case_sha256}
+    again["trajectory_sha256"] = RECORDS["swarm"][0].trajectory_sha256
+    document = with_swarm(lambda own: [own[0], replace(own[1], **again), *own[2:]])
+    counts = judge(document).counts
+    assert counts["cases"] == counts["records"] - 1
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("trajectory_sha256", "0" * 64),
+        ("requests", 2),
+        ("steps", 8),
+        ("events", 299),
+        ("predicates", [0, 1]),
+    ],
+)
+def test_one_case_does_not_run_in_two_ways(member: str, value: object) -> None:
+    document = stated()
+    records = get(document, R)
+    alike = {name: records[0][name] for name in ("case_sha256", "trajectory_sha256")}
+    records[1] |= alike
+    # A record of another population, whose parents hang on nothing that changes here.
+    probe = get(document, f"{P}/populations/2/records/0")
+    probe |= {**alike, member: value}
+    assert refusal(document) == (BAD, f"{P}/populations/2/records/0/{member}")
+
+
+def test_a_refused_case_does_not_run_elsewhere() -> None:
+    document = stated()
+    digest = get(document, f"{R}/3/case_sha256")
+    put(document, f"{P}/populations/2/records/0/case_sha256", digest)
+    assert refusal(document) == (BAD, f"{P}/populations/2/records/0/outcome")
+
+
+@pytest.mark.parametrize(("member", "value"), [("requests", 2), ("steps", 8)])
+def test_one_trajectory_has_its_requests_and_steps(member: str, value: int) -> None:
+    document = stated()
+    probe = get(document, f"{P}/populations/2/records/0")
+    probe |= {"trajectory_sha256": get(document, f"{R}/0/trajectory_sha256"), member: value}
+    assert refusal(document) == (BAD, f"{P}/populations/2/records/0/{member}")

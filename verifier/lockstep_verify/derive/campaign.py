@@ -24,6 +24,7 @@ from lockstep_verify.derive.campaign_records import (
     require,
     whole,
 )
+from lockstep_verify.derive.campaign_repeats import Repeats
 from lockstep_verify.derive.environment import Environment, check_environment
 from lockstep_verify.derive.model import check_model
 from lockstep_verify.derive.replay_ledger import framed
@@ -97,12 +98,13 @@ def _check_populations(stated: list[dict[str, Any]], table: list[Gram], told: Wh
     declared, at = spec.load("fuzz.json")["populations"], f"{_AT}/populations"
     events = spec.load("lifecycle.json")["events"]
     require(COVERAGE, at, len(declared), len(stated))
-    kept, used = 0, set[int]()
+    kept, used, repeats = 0, set[int](), Repeats()
     for i, (entry, one) in enumerate(zip(declared, stated, strict=True)):
         targets = [event for event in events if event in entry["targets"]]
         require(COVERAGE, f"{at}/{i}/name", entry["name"], one["name"])
         require(COVERAGE, f"{at}/{i}/targets", targets, one["targets"])
-        kept += check_records(one["name"], one["records"], table, told, f"{at}/{i}/records")
+        where = f"{at}/{i}/records"
+        kept += check_records(one["name"], one["records"], table, told, repeats, where)
         used.update(place for record in one["records"] for place in record["n_grams"])
     for place, gram in enumerate(table):
         if place not in used:
@@ -185,6 +187,7 @@ def _counts(
     every, explored = rows[_ALL], rows[_EXPLORED]
     return {
         "records": len(records),
+        "cases": len({record["case_sha256"] for record in records}),
         **{name: outcomes.count(name) for name in ("clean", "refused", "failed", "not_run")},
         "altered": sum(record["parent"] is not None for record in records),
         "kept": kept,
@@ -237,8 +240,9 @@ def _lines(predicate: dict[str, Any], environment: Environment) -> tuple[str, ..
     ]
     return (
         *environment.lines(),
-        f"cases: {counts['records']}, of which {counts['clean']} clean, {counts['refused']} "
-        f"rightly refused, {counts['failed']} failed, {counts['not_run']} not run (attested)",
+        f"seeds: {counts['records']} of {counts['cases']} cases, of which {counts['clean']} clean, "
+        f"{counts['refused']} rightly refused, {counts['failed']} failed, {counts['not_run']} not "
+        "run (attested)",
         f"explored: {counts['explored_pairs']} of {counts['pairs_legal']} pairs and "
         f"{counts['explored_triples']} of {counts['triples_legal']} triples; with probes "
         f"{counts['pairs']} and {counts['triples']}",

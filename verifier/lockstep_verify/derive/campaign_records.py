@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from lockstep_verify import spec
+from lockstep_verify.derive.campaign_repeats import Repeats
+from lockstep_verify.derive.failure import check_failure
 from lockstep_verify.derive.invariance_runs import words
 from lockstep_verify.derive.replay_ledger import framed, number
 from lockstep_verify.errors import Refusal
@@ -55,8 +57,22 @@ def check_table(table: list[list[str]], at: str) -> list[Gram]:
     return grams
 
 
-def check_records(name: str, records: list[Record], table: list[Gram], told: Whole, at: str) -> int:
-    """Judge the records of a population, and give how many seeds would be kept (step 4)."""
+def check_records(
+    name: str, records: list[Record], table: list[Gram], told: Whole, repeats: Repeats, at: str
+) -> int:
+    """Judge the records of a population, and give how many seeds would be kept (step 4).
+
+    Args:
+        name: of the population.
+        records: in the form of the schema.
+        table: the n-grams that records name by their places.
+        told: what there is to show.
+        repeats: the records of the populations before; these are added.
+        at: where the records stand.
+
+    Raises:
+        Refusal: the code of the first offence.
+    """
     if name == PROBES:
         targets = len(told.cells) + len(told.pairs) + len(told.triples)
         if len(records) > targets:
@@ -78,6 +94,7 @@ def check_records(name: str, records: list[Record], table: list[Gram], told: Who
             raise Refusal(OUTCOME, f"{where}/outcome", "failed", record["outcome"])
         require("BAD_VALUE", f"{where}/parent", ancestry.parent(i), record["parent"])
         ancestry.add(i, {*grams, *record["predicates"]})
+        repeats.add(record, where)
     return len(ancestry.kept)
 
 
@@ -129,11 +146,16 @@ def _check_form(record: Record, grams: set[Gram], told: Whole, at: str) -> None:
     require(OUTCOME, f"{at}/outcome", outcome, record["outcome"])
     if failure is not None:
         require("BAD_VALUE", f"{at}/reason", "", reason)
+        check_failure(failure, f"{at}/failure")
     for member, value in zip(("twice", "alone"), _seen(outcome, failure), strict=True):
         require("BAD_VALUE", f"{at}/{member}", value, record[member])
     if outcome == "clean":
         _check_clean(record, grams, told, at)
-    elif outcome != "failed":
+    elif outcome == "failed":
+        _check_numbers(record, grams, 1, at)
+    else:
+        if outcome == "refused" and not record["requests"]:
+            raise Refusal("BAD_VALUE", f"{at}/requests", "1 or more", 0)
         for member, value in _NOTHING.items():
             require("BAD_VALUE", f"{at}/{member}", value, record[member])
         shown = [p for p in record["predicates"] if outcome == "not_run" or p not in _of_cases()]
@@ -156,16 +178,29 @@ def _check_clean(record: Record, grams: set[Gram], told: Whole, at: str) -> None
         if record[member] < least:
             raise Refusal("BAD_VALUE", f"{at}/{member}", f"{least} or more", record[member])
     cells = [told.cells[place] for place in record["cells"]]
+    _check_numbers(record, grams, record["requests"], at)
     events = {event for gram in grams if len(gram) == 2 for event in gram}
     for cell in cells:
         if cell["event"] not in events:
             raise Refusal("BAD_VALUE", f"{at}/cells", "events of its pairs", cell["event"])
+    paths = words(cells, 2) | words(cells, 3)
     for gram in sorted(grams & {*told.pairs, *told.triples}):
-        if gram not in words(cells, len(gram)):
+        if gram not in paths:
             raise Refusal("BAD_VALUE", f"{at}/n_grams", "paths of its cells", list(gram))
     shown = [place for place in record["predicates"] if place in _of_cases()]
     if shown:
         raise Refusal("BAD_VALUE", f"{at}/predicates", "none of a case that is refused", shown)
+
+
+def _check_numbers(record: Record, grams: set[Gram], logs: int, at: str) -> None:
+    """See that there were events enough: a log of e events shows e cells and e + 1 - n n-grams."""
+    events = record["events"]
+    if len(record["cells"]) > events:
+        raise Refusal("BAD_VALUE", f"{at}/cells", f"at most {events}", len(record["cells"]))
+    for n in (2, 3):
+        shown, most = sum(len(gram) == n for gram in grams), max(events - (n - 1) * logs, 0)
+        if shown > most:
+            raise Refusal("BAD_VALUE", f"{at}/n_grams", f"at most {most} of {n} events", shown)
 
 
 def _of_cases() -> list[int]:
