@@ -22,7 +22,7 @@ from lockstep.certificate.write import write_file
 from lockstep.errors import LockstepError
 from lockstep.limits import MUTATION_TRIAL_SECONDS
 from lockstep.mutation import baselines, load
-from lockstep.mutation.declaration import FILE, observers
+from lockstep.mutation.declaration import observers
 from lockstep.mutation.operators import operators
 from lockstep.mutation.trial import baselines as baseline_files
 
@@ -40,22 +40,25 @@ PACKAGES = (
     "lockstep.fidelity",
     "lockstep.lifecycle",
     "lockstep.mutation",
-    "lockstep.mutation.operators",
     "lockstep.relations",
     "lockstep.schedule",
     "lockstep.schedule.policies",
 )
-"""The packages whose sources bear on what a trial observes."""
+"""The packages whose sources bear on what a trial observes.
+
+Operators are not among them: a record is bound to its own one by the digest of its edits, and what
+is said of an operator in words bears on no trial.
+"""
 
 Tell = Callable[[int, dict[str, Any]], None]
 
 
 def sources_sha256() -> str:
-    """Give the digest over the sources that a trial depends on, and over the spec's data."""
+    """Give the digest over the sources that a trial depends on, and over their data in the spec."""
     from lockstep.engine.backends.machine import sources_digest
 
     digest = hashlib.sha256(bytes.fromhex(sources_digest(*PACKAGES)))
-    for name in (FILE, "relations.json", "fidelity.json", "lifecycle.json"):
+    for name in ("relations.json", "fidelity.json", "lifecycle.json"):
         digest.update(hashlib.sha256(spec.read(name)).digest())
     return digest.hexdigest()
 
@@ -121,10 +124,11 @@ def run_campaign(
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """Give the records of a file, none where there is no file."""
+    """Give the records of a file, none where there is no file; a last line that is cut is none."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    whole, _, _ = path.read_text("utf-8").rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 def _observers(chosen: Sequence[str]) -> list[str]:
