@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lockstep.evidence.index import FIGURES, at_pointer, statement_of
+from lockstep.evidence.figures import FIGURES
+from lockstep.evidence.index import at_pointer, statement_of
 from lockstep.evidence.make import MAKERS
 
 if TYPE_CHECKING:

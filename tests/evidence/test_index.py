@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from lockstep.certificate.statement import KINDS
+from lockstep.evidence.figures import FIGURES
 from lockstep.evidence.index import (
-    FIGURES,
     at_pointer,
     faults,
     kind_of,
