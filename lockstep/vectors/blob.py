@@ -106,6 +106,8 @@ ANCHOR_BYTES = 64
 """After a change, so many equal bytes are taken for the text going on as before."""
 SPLICES = 24
 """More of them, one within the other, nobody reads: all is then written as one."""
+JOINED_BYTES = 65_536
+"""Unless it were longer than this, which nobody reads either."""
 INSERTED_BYTES = 4096
 """Further than so many inserted bytes nothing is looked for: what a change of a case may insert."""
 
@@ -122,6 +124,13 @@ def _changes(data: bytes, base: bytes) -> list[tuple[int, int, bytes]]:
         inserted, deleted = _resumption(data[here:], base[there:])
         changes.append((there, deleted, data[here : here + inserted]))
         here, there = here + inserted, there + deleted
+
+
+def _joined(data: bytes, base: bytes) -> tuple[int, int, bytes]:
+    """Give all that is neither a common beginning nor a common end, as one change."""
+    start = _common(data, base)
+    kept = _common(data[start:][::-1], base[start:][::-1])
+    return start, len(base) - kept - start, data[start : len(data) - kept]
 
 
 def _resumption(data: bytes, base: bytes) -> tuple[int, int]:
@@ -141,9 +150,9 @@ def difference(data: bytes, base: Blob) -> Blob:
     """Write bytes as splices of other bytes, the last change innermost."""
     changes = _changes(data, base.data)
     if len(changes) > SPLICES:
-        first, last = changes[0], changes[-1]
-        kept = len(base.data) - last[0] - last[1]
-        changes = [(first[0], last[0] + last[1] - first[0], data[first[0] : len(data) - kept])]
+        joined = _joined(data, base.data)
+        if len(joined[2]) <= JOINED_BYTES:
+            changes = [joined]
     form = base.expression()
     for at, delete, insert in reversed(_trimmed(changes, base.data)):
         form = {"splice": form, "at": at, "delete": delete, "insert": plain(insert)}
