@@ -14,7 +14,7 @@ BESIDE = {
     "fidelity": ("environment.json",),
     "replay": ("environment.json", "lifecycle.json"),
     "campaign": ("environment.json", "fuzz.json", "lifecycle.json"),
-    "finding": ("environment.json", "lifecycle.json"),
+    "finding": ("environment.json", "lifecycle.json", "mutation.json"),
     "mutation": ("environment.json", "lemmas.json"),
 }
 """Normative files of a kind that do not bear its name [STMT-9]."""

@@ -11,7 +11,7 @@ import pytest
 from lockstep.certificate.statement import finding_subjects, statement
 from lockstep.claims.finding import predicate
 from lockstep.minimize import wedge
-from lockstep_verify import limits
+from lockstep_verify import limits, spec
 from lockstep_verify.derive import finding_execution
 from lockstep_verify.derive.finding_case import digest
 from tests.statements import get, judge, put, refusal
@@ -98,7 +98,9 @@ def action(event: str, **members: Any) -> Spoil:
 
 def mutate_otherwise(document: dict[str, Any]) -> None:
     """Under an operator that is no weakening, the rules as they stand are the ones."""
-    put(document, "/predicate/mutation/name", "refcount_leak")
+    operators = spec.load("mutation.json")["operators"]
+    (sha256,) = (one["edits_sha256"] for one in operators if one["id"] == "refcount_leak")
+    put(document, "/predicate/mutation", {"name": "refcount_leak", "sha256": sha256})
 
 
 SPOILT: dict[str, tuple[Spoil, str, str]] = {
@@ -144,6 +146,33 @@ SPOILT: dict[str, tuple[Spoil, str, str]] = {
     ),
     "an illegal action": (action("admit"), "EVENT_NOT_ALLOWED", CASE),
     "an operator that is no weakening": (mutate_otherwise, "REQUEST_NEVER_FITS", CASE),
+    "an operator that there is not": (
+        setting("/predicate/mutation/name", "never_fitting"),
+        "BAD_VALUE",
+        "/predicate/mutation/name",
+    ),
+    "other edits": (
+        setting("/predicate/mutation/sha256", "0" * 64),
+        "BAD_VALUE",
+        "/predicate/mutation/sha256",
+    ),
+    "a part of another kind": (
+        setting("/predicate/failure/part", "logits"),
+        "BAD_VALUE",
+        "/predicate/failure/part",
+    ),
+    "a policy where there is none": (
+        setting("/predicate/failure/part", "policy"),
+        "BAD_VALUE",
+        "/predicate/failure/part",
+    ),
+    "what tokens decide": (
+        lambda document: get(document, "/predicate/failure").update(
+            kind="refused", code="REQUEST_ENDED", part="refusal"
+        ),
+        "BAD_VALUE",
+        "/predicate/failure/code",
+    ),
     "nothing stuck": (larger_pool, "FINDING_NOT_REPRODUCED", "/predicate/failure"),
     "dimensions in another order": (swap_dimensions, "BAD_VALUE", "/predicate/dimensions/0/name"),
     "no free dimension": (hold_all, "BAD_VALUE", "/predicate/dimensions"),
@@ -232,7 +261,7 @@ def test_each_rule_trips(name: str, stated: dict[str, Any]) -> None:
 
 def attested(document: dict[str, Any]) -> None:
     """Tell of another failure, of which the rules say nothing."""
-    put(document, "/predicate/failure/kind", "differs_alone")
+    get(document, "/predicate/failure").update(kind="differs_alone", code="", part="logits")
 
 
 def test_what_only_an_engine_can_say_is_attested(stated: dict[str, Any]) -> None:
@@ -280,7 +309,7 @@ def test_the_work_is_bounded(stated: dict[str, Any], monkeypatch: pytest.MonkeyP
 def test_a_long_case_with_a_short_list_is_refused_at_once(stated: dict[str, Any]) -> None:
     """Its removals, made, would have some billions of tokens."""
     attested(stated)
-    put(stated, "/predicate/mutation/name", "refcount_leak")
+    mutate_otherwise(stated)
     put(stated, "/predicate/model/recipe", None)
     put(stated, "/predicate/model/max_positions", 1 << 20)
     put(stated, f"{CASE}/pool", {"blocks": 4096, "block_size": 64})

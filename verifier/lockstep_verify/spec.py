@@ -14,7 +14,7 @@ _SHARED = {
     "fidelity": ("environment.json",),
     "replay": ("environment.json", "lifecycle.json"),
     "campaign": ("environment.json", "fuzz.json", "lifecycle.json"),
-    "finding": ("environment.json", "lifecycle.json"),
+    "finding": ("environment.json", "lifecycle.json", "mutation.json"),
     "mutation": ("environment.json", "lemmas.json"),
 }
 """What is normative for a kind beside the files that bear its name (STMT-9)."""

@@ -9,6 +9,7 @@ from typing import Any
 from lockstep_verify import spec
 from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.derive.environment import Environment
+from lockstep_verify.derive.failure import check_failure
 from lockstep_verify.derive.finding_case import (
     check_case,
     check_subject,
@@ -28,6 +29,8 @@ NOT_RUN = (
 )
 """What no such certificate covers [FIND-10]."""
 _OUTCOME = "FINDING_OUTCOME_NOT_DERIVED"
+_OF_TOKENS = ("REQUEST_ENDED", "REQUEST_NOT_ENDED")
+"""Refusals that depend on what a model emits, and are no failure [FIND-2]."""
 
 
 def derive(statement: dict[str, Any], options: Options) -> Derivation:
@@ -39,6 +42,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     predicate = statement["predicate"]
     environment = check_surroundings(predicate)
     check_case(predicate)
+    _check_mutation(predicate["mutation"])
     weakened = weakening(predicate["mutation"])
     by_rules = bool(weakened) and predicate["failure"]["kind"] == "stuck"
     _check_failure(predicate, weakened, by_rules)
@@ -85,8 +89,25 @@ def _require(code: str, pointer: str, expected: object, got: object) -> None:
         raise Refusal(code, pointer, expected, got)
 
 
+def _check_mutation(mutation: dict[str, Any] | None) -> None:
+    """See that the mutation is an operator of the specification, with its edits (step 3)."""
+    if mutation is None:
+        return
+    known = {one["id"]: one["edits_sha256"] for one in spec.load("mutation.json")["operators"]}
+    name, at = mutation["name"], f"{_AT}/mutation"
+    if name not in known:
+        raise Refusal("BAD_VALUE", f"{at}/name", "an operator of mutation.json", name)
+    _require("BAD_VALUE", f"{at}/sha256", known[name], mutation["sha256"])
+
+
 def _check_failure(predicate: dict[str, Any], weakened: str, by_rules: bool) -> None:
     """See that the case is legal and, where the rules say it, stuck (step 3)."""
+    failure, at = predicate["failure"], f"{_AT}/failure"
+    check_failure(failure, at)
+    if failure["kind"] == "refused" and failure["code"] in _OF_TOKENS:
+        raise Refusal("BAD_VALUE", f"{at}/code", "a refusal that no token decides", failure["code"])
+    if by_rules:
+        _require("BAD_VALUE", f"{at}/part", "machine", failure["part"])
     code, stuck = judge(predicate["case"], weakened)
     if code:
         raise Refusal(code, f"{_AT}/case", "a legal case", code)
