@@ -212,6 +212,21 @@ def wedge(making: Making) -> bytes:
     ).certificate
 
 
+def sampled(making: Making) -> bytes:
+    """Sample sequences of a tiny model, judge them from what is signed alone, and sign."""
+    from lockstep.issue_sampling import issue_sampling
+    from lockstep.sampling.demonstration import document
+    from lockstep.sampling.observe import judge
+
+    making.progress("sampling sequences", 0, 1)
+    return issue_sampling(
+        judge(document(making.backend)),
+        [making.key],
+        issued_at=making.issued_at,
+        command=COMMAND,
+    ).certificate
+
+
 def _observed(what: str, wanted: Sequence[Plan], making: Making) -> list[Observation]:
     """Make runs anew, whatever an earlier campaign has recorded."""
     from lockstep.relations.run import run_plans
@@ -234,6 +249,7 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "finding-wedge.cert.json": ("reducing the oversized request", wedge),
     "campaign.cert.json": ("fuzzing schedules", campaign),
     "mutation.cert.json": ("mutating the engine", mutations),
+    "sampling.cert.json": ("sampling sequences", sampled),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 
