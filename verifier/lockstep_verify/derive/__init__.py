@@ -20,6 +20,7 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:finding:v1": "finding",
     "urn:lockstep:certificate:mutation:v1": "mutation",
     "urn:lockstep:certificate:certification:v1": "certification",
+    "urn:lockstep:certificate:sampling:v1": "sampling",
 }
 """The module below this package, and the stem of the spec's files, by predicate type."""
 
