@@ -50,6 +50,7 @@ def judge(document: Mapping[str, Any], source: str = "") -> tuple[Judged, ...]:
         raise LockstepError("WRONG_TYPE", place, "an array", type(sequences).__name__)
     if not 1 <= len(sequences) <= most:
         raise LockstepError("LIMIT_SIZE", place, f"1 to {most} sequences", len(sequences))
+    _require_few(sequences, place)
     seen: dict[str, Mapping[str, Any]] = {}
     choices: set[tuple[str, int]] = set()
     judged = []
@@ -64,6 +65,24 @@ def judge(document: Mapping[str, Any], source: str = "") -> tuple[Judged, ...]:
         choices.add((name, entry.choice))
         judged.append(entry)
     return tuple(judged)
+
+
+def _require_few(sequences: list[Any], place: str) -> None:
+    """See that what is to be replayed is bounded, before any of it is [SAMP-32].
+
+    Raises:
+        LockstepError: LIMIT_SIZE.
+    """
+    most: int = spec.load("sampling.json")["pairs_most"]
+    pairs = 0
+    for one in sequences:
+        artifact = one.get("artifact") if isinstance(one, dict) else None
+        positions = artifact.get("positions") if isinstance(artifact, dict) else None
+        for position in positions if isinstance(positions, list) else ():
+            support = position.get("support") if isinstance(position, dict) else None
+            pairs += len(support) if isinstance(support, list) else 0
+    if pairs > most:
+        raise LockstepError("LIMIT_SIZE", place, f"at most {most} log-probabilities", pairs)
 
 
 def _judged(one: Any, at: str) -> Judged:

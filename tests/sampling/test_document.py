@@ -99,6 +99,13 @@ def test_the_number_of_sequences(document: dict[str, Any]) -> None:
     refused("WRONG_TYPE", lambda: judge({"sequences": [7]}))
 
 
+def test_the_number_of_log_probabilities_in_all(document: dict[str, Any]) -> None:
+    (one,) = document["sequences"]
+    one["artifact"]["positions"] = [{"token": "1", "support": [["1", "-1"]] * 1025}] * 256
+    fault = refused("LIMIT_SIZE", lambda: judge(document, "file"))
+    assert fault.pointer == "file:/sequences"
+
+
 @pytest.mark.parametrize(
     ("code", "pointer", "edit"),
     [
