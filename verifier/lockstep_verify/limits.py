@@ -117,3 +117,6 @@ removal is followed on a machine of its own, some seconds in all."""
 
 REPLAY_SECONDS = 3600
 """The longest that an execution in a process of its own may take."""
+
+SAMPLING_PAIRS = 1 << 18
+"""Pairs of token and log-probability of a certificate; each costs some ten microseconds."""

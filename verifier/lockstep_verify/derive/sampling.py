@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from typing import Any
 
-from lockstep_verify import lcj, spec
+from lockstep_verify import lcj, limits, spec
 from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.derive.not_run import check_not_run
 from lockstep_verify.derive.sampling_positions import (
@@ -39,6 +39,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     """
     predicate = statement["predicate"]
     stated = predicate["sequences"]
+    _check_size(stated)
     requests = _check_requests(stated)
     found = [
         _check_sequence(one, request, f"{_AT}/sequences/{i}")
@@ -57,6 +58,15 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
 def _require(code: str, pointer: str, expected: object, got: object) -> None:
     if type(expected) is not type(got) or expected != got:
         raise Refusal(code, pointer, expected, got)
+
+
+def _check_size(stated: list[dict[str, Any]]) -> None:
+    """See that there are no more log-probabilities than can be looked at in a while [SAMP-32]."""
+    positions = (position for one in stated for position in one["artifact"]["positions"])
+    pairs = sum(len(position["support"] or ()) for position in positions)
+    if pairs > limits.SAMPLING_PAIRS:
+        most = f"{limits.SAMPLING_PAIRS} pairs"
+        raise Refusal("LIMIT_SIZE", f"{_AT}/sequences", most, pairs)
 
 
 def _check_requests(stated: list[dict[str, Any]]) -> list[Request]:
