@@ -64,12 +64,14 @@ class Answer:
         text: what `output` has the digest of; None where no text came.
         cached: tokens of the prompt from the cache, None where it is not reported.
         prompt_tokens: length of the prompt as the server counts it, None likewise.
+        model: that the server says it answered with, None likewise.
     """
 
     output: Output
     text: str | None
     cached: int | None
     prompt_tokens: int | None
+    model: str | None = None
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,9 @@ class Dialogue:
         adapter: its kind.
         overrides: what the user states over that.
         timeout: seconds for each request.
+
+    Attributes:
+        answered: model that the server says it answered with first; None where it does not say.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class Dialogue:
         self.adapter = adapter
         self.overrides = overrides
         self.timeout = timeout
+        self.answered: str | None = None
 
     @property
     def gauge_names(self) -> tuple[str, ...]:
@@ -152,6 +156,10 @@ class Dialogue:
                     told = numbers.as_integer(numbers.at(document, self.overrides.cached))
                     cached = cached if told is None else told
         answer = reading.answer()
+        if self.answered is None:
+            self.answered = answer.model
+        if answer.model != self.answered:
+            raise ServerError(f"answered by another model: {answer.model}")
         reply.answer = answer if self.overrides.cached is None else replace(answer, cached=cached)
 
     def _call(self, ask: Ask) -> tuple[str, dict[str, Any]]:

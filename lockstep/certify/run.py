@@ -38,7 +38,7 @@ SLOWEST = 600.0
 """The most seconds that a request is given unless the user says otherwise."""
 TIMES_ALONE = 100
 """A request may take so many times what it takes alone: dozens wait for each other in a burst."""
-LEAST_SECONDS = 20.0
+LEAST_SECONDS = 60.0
 """The fewest seconds that a request is given."""
 
 
@@ -126,9 +126,10 @@ class Run:
         async with self._server(self._config.launch) as (started, client):
             self._adapter = await choose_adapter(client, self._config)
             self._overrides, self._timeout = self._config.overrides, self._config.timeout
+            self._answered: str | None = None
             dialogue = self._dialogue(client)
             self._found = await probe(dialogue, self._config.plan)
-            self._overrides = dialogue.overrides
+            self._overrides, self._answered = dialogue.overrides, dialogue.answered
             if self._timeout is None:
                 longest = max(LEAST_SECONDS, TIMES_ALONE * self._found.alone)
                 dialogue.timeout = self._timeout = min(SLOWEST, longest)
@@ -216,7 +217,9 @@ class Run:
 
     def _dialogue(self, client: Client) -> Dialogue:
         timeout = self._timeout or PROBE_SECONDS
-        return Dialogue(client, self._adapter, self._overrides, timeout)
+        dialogue = Dialogue(client, self._adapter, self._overrides, timeout)
+        dialogue.answered = self._answered
+        return dialogue
 
     async def _gauge_name(self, dialogue: Dialogue) -> str | None:
         """Give the gauge's name, where it can be read at all."""
@@ -239,6 +242,9 @@ class Run:
             *self._adapter.resolved_by(lines),
             *self._found.description.settings,
         )
+        if self._answered is not None:
+            told = Resolved("answered_model", self._answered, "member `model` of answers")
+            self._settings = (*self._settings, told)
 
     def _whole(self) -> Seen:
         config = self._config
@@ -247,6 +253,9 @@ class Run:
         cells, outputs, prompts = self._records.seen(len(places), reasons)
         self._records.end()
         told = self._found.description
+        requested = dict(config.requested)
+        if self._answered is not None:
+            requested["answered_model"] = self._adapter.model
         return Seen(
             plan=self._plan,
             adapter=Spoken(self._adapter.name, self._gauge, is_verified(self._adapter.name)),
@@ -257,7 +266,7 @@ class Run:
             ),
             certifier=subject.certifier(),
             settings=subject.settings(
-                self._settings, config.launch.text if config.launch else None, config.requested
+                self._settings, config.launch.text if config.launch else None, requested
             ),
             outputs=outputs,
             cells=cells,

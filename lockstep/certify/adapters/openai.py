@@ -93,6 +93,7 @@ class Completion:
         self._finish: str | None = None
         self._cached: int | None = None
         self._usage: Any = None
+        self._model: str | None = None
 
     def take(self, document: Any) -> bool:
         """Take a document, and give whether it has brought a token."""
@@ -100,6 +101,11 @@ class Completion:
             raise ValueError("no object")
         if document.get("error") is not None:
             raise ServerError(str(document["error"]))
+        model = document.get("model")
+        if isinstance(model, str) and not numbers.is_number(model):
+            if self._model not in (None, model):
+                raise ServerError("an answer of two models")
+            self._model = model
         if isinstance(document.get("usage"), dict):
             self._usage = document["usage"]
         if self._cached_path is not None:
@@ -127,6 +133,7 @@ class Completion:
             text,
             self._cached,
             numbers.as_integer(member(self._usage, "prompt_tokens")),
+            self._model,
         )
 
     def _choice(self, choice: dict[str, Any]) -> bool:
