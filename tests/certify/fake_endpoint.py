@@ -20,6 +20,10 @@ from typing import Any, ClassVar
 
 MODEL = "fake"
 BLOCK = 16
+_PAUSE = 0.03
+"""Between answers that come one after the other: a client under load sees them apart."""
+_PATIENCE = 0.5
+"""The longest that an answer waits for the gauge to be read."""
 VOCABULARY = 256
 CONTEXT = 4096
 
@@ -115,16 +119,19 @@ class Behaviour:
     Attributes:
         seconds: that an answer takes behind its first token.
         one_by_one: whether calls are answered one after the other.
+        watched: whether an answer beside others waits until the gauge has been read, so that a
+            machine under load does not decide whether the certifier sees a batch.
     """
 
-    seconds: ClassVar[float] = 0.012
+    seconds: ClassVar[float] = 0.015
     one_by_one: ClassVar[bool] = False
+    watched: ClassVar[bool] = True
 
     def said(self, asked: Asked, answer: Said) -> Said:
         """Give what is answered in the place of the honest answer."""
         return answer
 
-    def events(self, events: list[bytes]) -> Iterator[bytes | None]:
+    def events(self, asked: Asked, events: list[bytes]) -> Iterator[bytes | None]:
         """Give the parts of a stream that are sent; None resets the connection."""
         yield from events
 
@@ -132,8 +139,9 @@ class Behaviour:
         """Give the status of an answer."""
         return 200
 
-    def before(self, asked: Asked) -> None:
-        """Do something before the answer begins."""
+    def hangs(self, asked: Asked) -> bool:
+        """Whether the answer never ends."""
+        return False
 
     def gauge(self, running: int, polls: int) -> int | None:
         """Give the reading of the gauge; None for metrics without it."""
@@ -154,6 +162,7 @@ class State:
     beside: dict[int, int] = field(default_factory=dict)
     calls: int = 0
     polls: int = 0
+    read: threading.Condition = field(default_factory=threading.Condition)
     prompts: Counter[tuple[int, ...]] = field(default_factory=Counter)
     cache: set[tuple[str, tuple[int, ...]]] = field(default_factory=set)
 
@@ -175,6 +184,11 @@ class State:
         with self.lock:
             self.running -= 1
             self.beside.pop(asked.index, None)
+
+    def beside_of(self, asked: Asked) -> int:
+        """Give the most calls that were answered together while this one was."""
+        with self.lock:
+            return self.beside[asked.index]
 
     def hit(self, asked: Asked) -> int:
         """Look the prompt's whole blocks up, enter them, and give how many tokens were there."""
@@ -237,6 +251,8 @@ class _Handler(BaseHTTPRequestHandler):
             with fake.state.lock:
                 fake.state.polls += 1
                 reading = fake.behaviour.gauge(fake.state.running, fake.state.polls)
+            with fake.state.read:
+                fake.state.read.notify_all()
             lines = ['vllm:cache_config_info{block_size="16",enable_prefix_caching="True"} 1.0']
             if reading is not None:
                 lines.append(f'vllm:num_requests_running{{model_name="{MODEL}"}} {reading}.0')
@@ -259,6 +275,9 @@ class _Handler(BaseHTTPRequestHandler):
             if fake.behaviour.one_by_one:
                 with fake.state.turn:
                     self._complete(asked)
+                    self.wfile.flush()
+                    self.connection.shutdown(socket.SHUT_WR)
+                    time.sleep(_PAUSE)
             else:
                 self._complete(asked)
         finally:
@@ -267,7 +286,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _complete(self, asked: Asked) -> None:
         behaviour, state = self.endpoint.behaviour, self.endpoint.state
         cached = state.hit(asked)
-        behaviour.before(asked)
         status = behaviour.status(asked)
         if status != 200:
             headers = {"Location": "/v1/elsewhere"} if status in (301, 302, 307) else {}
@@ -276,23 +294,33 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        # The first token comes before the answer is settled by who is beside it.
         self.wfile.write(b": working\n\n")
         self.wfile.flush()
-        early = behaviour.said(asked, replace(honest(asked), cached=cached))
-        parts = behaviour.events(_events(asked, early))
-        first = next(parts, None)
-        if not self._part(first):
+        if behaviour.hangs(asked):
+            self._hang()
+            return
+        # The first token comes before it is known who is beside.
+        answer = replace(honest(asked), cached=cached)
+        first = behaviour.events(asked, _events(asked, behaviour.said(asked, answer)))
+        if not self._part(next(first, None)):
             return
         time.sleep(behaviour.seconds)
-        with state.lock:
-            together = replace(asked, beside=state.beside[asked.index])
-        final = behaviour.said(together, replace(honest(asked), cached=cached))
-        rest = behaviour.events(_events(together, final))
+        together = replace(asked, beside=state.beside_of(asked))
+        if together.beside > 1 and behaviour.watched and not behaviour.one_by_one:
+            with state.read:
+                state.read.wait(_PATIENCE)
+            together = replace(asked, beside=state.beside_of(asked))
+        rest = behaviour.events(asked, _events(asked, behaviour.said(together, answer)))
         next(rest, None)
         for part in rest:
             if not self._part(part):
                 return
+
+    def _hang(self) -> None:
+        """Wait until the client has gone."""
+        self.connection.setblocking(True)
+        while self.connection.recv(1024):
+            pass
 
     def _part(self, part: bytes | None) -> bool:
         if part is None:

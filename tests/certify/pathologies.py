@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
@@ -24,6 +23,11 @@ def other_digit(said: Said, place: int = 1) -> Said:
     values = list(said.logprobs)
     values[place] = f"{values[place]}"[:-1] + "7"
     return replace(said, logprobs=tuple(values))
+
+
+def of_plan(asked: Asked) -> bool:
+    """Whether a call is one of the plan, and none by which a server is looked at before."""
+    return len(asked.prompt) >= 16
 
 
 class FirstRunOnly(Behaviour):
@@ -54,8 +58,8 @@ class LogprobsOnly(Behaviour):
     """Tokens stay, the last digit of a log-probability drifts now and then."""
 
     def said(self, asked: Asked, answer: Said) -> Said:
-        """Alter a fourth."""
-        return other_digit(answer) if asked.index % 4 == 3 else answer
+        """Alter a fifth."""
+        return other_digit(answer) if asked.index % 5 == 3 else answer
 
 
 class OneLogprobShort(Behaviour):
@@ -80,8 +84,8 @@ class LogprobsNowAndThen(Behaviour):
     """Log-probabilities are reported at first, and later are not."""
 
     def said(self, asked: Asked, answer: Said) -> Said:
-        """Drop them from the tenth call on."""
-        return answer if asked.index < 10 else replace(answer, logprobs=None, tops=None)
+        """Drop them when a prompt comes for the third time."""
+        return answer if asked.seen < 2 else replace(answer, logprobs=None, tops=None)
 
 
 class NotANumber(Behaviour):
@@ -95,29 +99,25 @@ class NotANumber(Behaviour):
 
 
 class Hangs(Behaviour):
-    """From the fourth call on, an answer never ends."""
+    """Now and then an answer never ends."""
 
-    def before(self, asked: Asked) -> None:
-        """Sleep far beyond the certifier's patience."""
-        if asked.index >= 12:
-            time.sleep(5)
+    def hangs(self, asked: Asked) -> bool:
+        """Hang once in the first rounds."""
+        return of_plan(asked) and asked.index % 32 == 12
 
 
 class Slow(Behaviour):
     """An answer takes long, within the certifier's patience."""
 
-    seconds: ClassVar[float] = 0.08
+    seconds: ClassVar[float] = 0.06
 
 
 class Drops(Behaviour):
     """Connections are reset in the middle of an answer, now and then."""
 
-    calls = 0
-
-    def events(self, events: list[bytes]) -> Iterator[bytes | None]:
+    def events(self, asked: Asked, events: list[bytes]) -> Iterator[bytes | None]:
         """Reset every fifth."""
-        self.calls += 1
-        broken = self.calls % 10 == 9
+        broken = of_plan(asked) and asked.index % 5 == 4
         for place, event in enumerate(events):
             yield None if broken and place == 1 else event
 
@@ -125,9 +125,9 @@ class Drops(Behaviour):
 class Truncates(Behaviour):
     """A stream ends early, without any error."""
 
-    def events(self, events: list[bytes]) -> Iterator[bytes | None]:
+    def events(self, asked: Asked, events: list[bytes]) -> Iterator[bytes | None]:
         """Give the first token alone."""
-        yield events[0]
+        yield from events[:1] if of_plan(asked) else events
 
 
 class Fails(Behaviour):
@@ -135,7 +135,7 @@ class Fails(Behaviour):
 
     def status(self, asked: Asked) -> int:
         """Fail a fourth."""
-        return 500 if asked.index % 4 == 3 else 200
+        return 500 if of_plan(asked) and asked.index % 4 == 3 else 200
 
 
 class FailsAlways(Behaviour):
@@ -147,11 +147,11 @@ class FailsAlways(Behaviour):
 
 
 class Redirects(Behaviour):
-    """Every call is sent elsewhere."""
+    """Calls are sent elsewhere."""
 
     def status(self, asked: Asked) -> int:
         """Redirect."""
-        return 307
+        return 307 if of_plan(asked) else 200
 
 
 class GaugeLies(Behaviour):
@@ -187,7 +187,7 @@ class MetricsReset(Behaviour):
 
     def gauge(self, running: int, polls: int) -> int | None:
         """Lose it."""
-        return running if polls < 12 else None
+        return running if polls < 4 else None
 
 
 class Canned(Behaviour):
@@ -227,7 +227,7 @@ class TwoChoices(Behaviour):
 
     def said(self, asked: Asked, answer: Said) -> Said:
         """Give the choice twice."""
-        return replace(answer, choices=2)
+        return replace(answer, choices=2 if of_plan(asked) else 1)
 
 
 class NoChoice(Behaviour):
@@ -235,7 +235,7 @@ class NoChoice(Behaviour):
 
     def said(self, asked: Asked, answer: Said) -> Said:
         """Give none."""
-        return replace(answer, choices=0)
+        return replace(answer, choices=0 if of_plan(asked) else 1)
 
 
 class NoCachedTokens(Behaviour):
@@ -267,30 +267,33 @@ class OtherModel(Behaviour):
 
 
 class AnswersAsOther(Behaviour):
-    """The model is listed, and another one answers."""
+    """The model is listed, and now and then another one answers."""
 
     def said(self, asked: Asked, answer: Said) -> Said:
         """Answer as another."""
-        return replace(answer, model="other")
+        return replace(answer, model="other") if asked.index % 5 == 4 else answer
 
 
 class Huge(Behaviour):
     """A stream has a line that does not end."""
 
-    def events(self, events: list[bytes]) -> Iterator[bytes | None]:
+    def events(self, asked: Asked, events: list[bytes]) -> Iterator[bytes | None]:
         """Send one."""
+        if not of_plan(asked):
+            yield from events
+            return
         yield events[0]
-        for _ in range(64):
+        for _ in range(8):
             yield b"x" * 65536
 
 
 class NoUtf8(Behaviour):
     """An answer is not UTF-8."""
 
-    def events(self, events: list[bytes]) -> Iterator[bytes | None]:
+    def events(self, asked: Asked, events: list[bytes]) -> Iterator[bytes | None]:
         """Put a byte into the text that cannot stand there."""
         for event in events:
-            yield event.replace(b'"text": "', b'"text": "\xff')
+            yield event.replace(b'"text": "', b'"text": "\xff') if of_plan(asked) else event
 
 
 class TooLong(Behaviour):
