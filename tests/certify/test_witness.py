@@ -1,0 +1,39 @@
+"""Metrics as servers write them: labels, several series, and what is not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from lockstep.certify.witness import Sample, samples, total
+
+TEXT = r"""
+# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="a\"b\\c, d={e}"} 3.0
+vllm:num_requests_running{engine="1",model_name="m"} 4.0 1795994677000
+vllm:num_requests_running_total 99
+tgi_batch_current_size 7
+bad line
+tgi_queue_size NaN
+huge 1e30
+negative -1
+"""
+
+
+def test_series_are_summed_over_labels() -> None:
+    assert total(TEXT, ["vllm:num_requests_running"]) == 7
+    assert total(TEXT, ["absent", "tgi_batch_current_size"]) == 7
+
+
+@pytest.mark.parametrize("name", ["absent", "tgi_queue_size", "huge", "negative", "bad"])
+def test_what_is_not_there_or_no_count_is_none(name: str) -> None:
+    try:
+        assert total(TEXT, [name]) is None
+    except ValueError:
+        pytest.fail("a reading that is no number must not raise")
+
+
+def test_labels_are_unescaped() -> None:
+    first = next(iter(samples(TEXT)))
+    labels = (("engine", "0"), ("model_name", 'a"b\\c, d={e}'))
+    assert first == Sample("vllm:num_requests_running", labels, 3.0)
