@@ -21,6 +21,7 @@ AREAS = (
     "invariance",
     "replay",
     "mutation",
+    "campaign",
 )
 """The areas of conformance/README.md, in the order of the stages."""
 

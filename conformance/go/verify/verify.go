@@ -2,6 +2,7 @@
 package verify
 
 import (
+	"lockstep/conformance/go/campaign"
 	"lockstep/conformance/go/envelope"
 	"lockstep/conformance/go/fidelity"
 	"lockstep/conformance/go/hunt"
@@ -66,12 +67,17 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	campaigns, err := campaign.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
 			hunt.PredicateType:       {Schema: hunts.Schema, SpecDigest: hunts.SpecDigest},
 			lean.PredicateType:       {Schema: leans.Schema, SpecDigest: leans.SpecDigest},
 			smt.PredicateType:        {Schema: smts.Schema, SpecDigest: smts.SpecDigest},
+			campaign.PredicateType:   {Schema: campaigns.Schema, SpecDigest: campaigns.SpecDigest},
 			fidelity.PredicateType:   {Schema: fidelities.Schema, SpecDigest: fidelities.SpecDigest},
 			invariance.PredicateType: {Schema: invariances.Schema, SpecDigest: invariances.SpecDigest},
 			mutation.PredicateType:   {Schema: mutations.Schema, SpecDigest: mutations.SpecDigest},
@@ -79,6 +85,7 @@ func New(spec *specification.Specification) (*Verifier, error) {
 		},
 		derivers: map[string]deriver{
 			hunt.PredicateType: hunts, lean.PredicateType: leans, smt.PredicateType: smts,
+			campaign.PredicateType: campaigns,
 			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, mutation.PredicateType: mutations, replay.PredicateType: replays,
 		},
 	}, nil
