@@ -53,12 +53,15 @@ class Started:
 
     Attributes:
         url: where it is.
+        process: of the server.
         lines: of its output, standard output and standard error as they came.
+        reader: takes them.
     """
 
     url: str
     process: subprocess.Popen[str]
     lines: list[str] = field(default_factory=list)
+    reader: threading.Thread | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ async def launched(
         await _ready(started, command.ready_seconds, tell)
         yield started
     finally:
-        await asyncio.shield(asyncio.to_thread(_stop, started.process))
+        await asyncio.shield(asyncio.to_thread(_stop, started))
 
 
 def _start(text: str, command: Command, url: str) -> Started:
@@ -123,7 +126,8 @@ def _start(text: str, command: Command, url: str) -> Started:
         told = f"{arguments[0]}: {fault.strerror}"
         raise LockstepError("USAGE", "--launch", "a command that can be run", told) from None
     started = Started(url, process)
-    threading.Thread(target=_drain, args=(started,), daemon=True).start()
+    started.reader = threading.Thread(target=_drain, args=(started,), daemon=True)
+    started.reader.start()
     return started
 
 
@@ -164,8 +168,9 @@ def _down(started: Started, what: str) -> LockstepError:
     return LockstepError("ENDPOINT_DOWN", "--launch", "a server that answers", what, hint)
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def _stop(started: Started) -> None:
     """End the server and all processes that it started."""
+    process = started.process
     for number, seconds in ((signal.SIGTERM, STOP_SECONDS), (signal.SIGKILL, STOP_SECONDS)):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -175,6 +180,10 @@ def _stop(process: subprocess.Popen[str]) -> None:
     # Whatever the server left behind of its own group ends as well.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    if started.reader is not None:
+        started.reader.join(STOP_SECONDS)
+    if process.stdout is not None and not (started.reader and started.reader.is_alive()):
+        process.stdout.close()
 
 
 def _free_port() -> int:
