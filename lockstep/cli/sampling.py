@@ -150,11 +150,31 @@ def summary(judged: tuple[Judged, ...], counts: dict[str, int], verdict: str) ->
             f"{one.request['inference_id']} choice {one.choice}: {found.verdict}{reason}; "
             f"{found.covered} of {found.positions} positions covered"
         )
+    lines += _telemetry(judged)
     return [
         *lines,
         f"{verdict}: {counts['positions_covered']} of {counts['positions']} positions covered, "
         f"{counts['fraud_positions']} with another token, {counts['invalid_positions']} invalid",
     ]
+
+
+def _telemetry(judged: tuple[Judged, ...]) -> list[str]:
+    """Give the perplexity of what was signed for sampled tokens; it enters no verdict."""
+    from lockstep.sampling.document import read_artifact
+    from lockstep.sampling.number import is_logprob
+    from lockstep.sampling.perplexity import perplexity, sampled
+
+    signed = [
+        (
+            position.token,
+            {token: text for token, text in position.support or () if is_logprob(text)},
+        )
+        for one in judged
+        if one.outcome.covered
+        for position in read_artifact(one.artifact).positions
+    ]
+    found = perplexity(sampled(signed))
+    return [] if found is None else [f"perplexity of the tokens as signed: {found:.6g} (telemetry)"]
 
 
 def _require_profile(profile: str) -> str:

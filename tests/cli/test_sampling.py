@@ -17,6 +17,7 @@ from lockstep.evidence.index import statement_of
 from lockstep.sampling import derive_seed
 from lockstep.sampling.document import Artifact, artifact_document
 from lockstep.sampling.executor import execute
+from lockstep.sampling.perplexity import perplexity
 from lockstep.sampling.seed import Origin, upstream_position_seed, upstream_seed
 from tests.refusals import refused
 from tests.sampling.conftest import logprobs_after, request_of
@@ -68,7 +69,10 @@ def test_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command.replay(written(tmp_path, HONEST))
-    assert "honest: 3 of 3 positions covered" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "honest: 3 of 3 positions covered" in said
+    logprobs = [float(dict(one.support or ())[one.token]) for one in HONEST.positions]
+    assert f"signed: {perplexity(logprobs):.6g} (telemetry)" in said
     with pytest.raises(typer.Exit) as left:
         command.replay(written(tmp_path, FORGED))
     assert left.value.exit_code == 3
