@@ -25,7 +25,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation relations bench-engine bench-minimize gpu-evidence \
+	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation certify-faults relations bench-engine bench-minimize gpu-evidence \
 	certify-peers \
 	dist clean
 
@@ -145,6 +145,10 @@ smt: $(VENV)/.stamp-proofs ## Prove layouts at real sizes and the lifecycle, by 
 mutation: $(VENV)/.stamp-test ## Put each operator's fault into the engine, and see who notices
 	@echo "==> Mutating the engine (some 15 minutes; Ctrl-C keeps what is done)"
 	@$(BIN)/lockstep mutation
+
+certify-faults: $(VENV)/.stamp-test ## Certify the built-in server as it is, and under each fault
+	@echo "==> Certifying the built-in server under each fault (an hour or more; Ctrl-C keeps what is done)"
+	@$(BIN)/lockstep certify-faults
 
 relations: $(VENV)/.stamp-test ## Run every relation at every block size on a tiny model
 	@echo "==> Running the relations (some minutes; Ctrl-C keeps what is done)"

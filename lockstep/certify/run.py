@@ -31,7 +31,7 @@ from lockstep.certify.probe import choose_adapter, probe
 from lockstep.certify.requests import FILE
 from lockstep.certify.results import Records
 from lockstep.certify.scorer import scorer
-from lockstep.certify.watch import Watch
+from lockstep.certify.watch import EnoughSeen, Watch
 from lockstep.errors import LockstepError
 
 SLOWEST = 600.0
@@ -108,6 +108,13 @@ class Run:
         if self._config.launch is None and lifetimes > 1:
             hint = "A server that was not started here cannot be started again."
             raise LockstepError("USAGE", "--lifetimes", "1 without --launch", lifetimes, hint)
+        try:
+            await self._all(lifetimes)
+        except EnoughSeen:
+            self._execution.stopped = "interrupted"
+        return self._whole()
+
+    async def _all(self, lifetimes: int) -> None:
         first = await self._begin()
         for lifetime in range(first + 1, lifetimes):
             if self._execution.stopped:
@@ -119,7 +126,6 @@ class Run:
         positive = positive_of(self._config, self._adapter)
         if positive is not None:
             await self._control(positive[1])
-        return self._whole()
 
     async def _begin(self) -> int:
         """Learn what the server is, settle the plan, and make the rounds of a lifetime."""

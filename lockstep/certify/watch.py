@@ -29,3 +29,7 @@ class Watch(Protocol):
 
 class PlanOnly(Exception):
     """Raised by a watcher that only wants the plan."""
+
+
+class EnoughSeen(Exception):
+    """Raised by a watcher that has seen enough: what is lacking then was interrupted."""

@@ -41,6 +41,7 @@ GROUPS = (
     "bench_minimize",
     "serve",
     "certify",
+    "certify_faults",
     "sampling",
 )
 """Modules of this package, in the order in which help lists their commands."""
@@ -78,6 +79,7 @@ EXTRAS = {
 """Which extra of the distribution brings which module."""
 SHARED = frozenset({"numpy", "rich", "typer"})
 """Modules that several extras bring; which one is wanted follows from the command."""
+_OWN_EXTRAS = ("serve", "certify", "certify-faults")
 LAYOUT_COMMANDS = frozenset(
     {
         "bench-hunt",
@@ -184,7 +186,7 @@ def _extra(module: str, arguments: Sequence[str]) -> str | None:
     command = next((word for word in arguments if not word.startswith("-")), "")
     if command in LAYOUT_COMMANDS or not command:
         return "hunt"
-    return command if command in ("serve", "certify") else "engine"
+    return command.split("-")[0] if command in _OWN_EXTRAS else "engine"
 
 
 def _fault(fault: Exception) -> int:
