@@ -99,6 +99,22 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("wedge-removals", "/predicate/counts/removals"),
         ("wedge-checks", "/predicate/reduction/checks"),
     ),
+    "mutation.cert.json": (
+        ("mutation-operators", "/predicate/counts/operators"),
+        ("mutation-killed", "/predicate/counts/killed"),
+        ("mutation-survived", "/predicate/counts/survived"),
+        ("mutation-not-exercised", "/predicate/counts/not_exercised"),
+        ("mutation-observers", "/predicate/counts/observers"),
+        ("mutation-relations-killed", "/predicate/counts/relations_killed"),
+        ("mutation-invisible", "/predicate/counts/invisible"),
+        ("mutation-steps-median", "/predicate/counts/steps_median"),
+    ),
+    "sampling.cert.json": (
+        ("sampling-sequences", "/predicate/counts/sequences"),
+        ("sampling-honest", "/predicate/counts/honest"),
+        ("sampling-positions", "/predicate/counts/positions"),
+        ("sampling-covered", "/predicate/counts/positions_covered"),
+    ),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
@@ -124,6 +140,20 @@ WORDS = {
     "predicates": "boundary predicates that held",
     "predicates_declared": "boundary predicates declared",
     "finding-wedge.cert.json": "the oversized request",
+    "mutation.cert.json": "mutation testing",
+    "mutation-operators": "faults put into the engine, one at a time",
+    "mutation-killed": "of these noticed by an observer",
+    "mutation-survived": "of these noticed by none",
+    "mutation-not-exercised": "of these that never took effect",
+    "mutation-observers": "observers, baselines aside",
+    "mutation-relations-killed": "faults that a relation between executions noticed",
+    "mutation-invisible": "faults that no client of a server can notice",
+    "mutation-steps-median": "steps of the engine until the first observer noticed, the median",
+    "sampling.cert.json": "sampling",
+    "sampling-sequences": "sequences of a tiny model",
+    "sampling-honest": "of these whose tokens follow from their log-probabilities",
+    "sampling-positions": "positions",
+    "sampling-covered": "of these covered; greedy ones and such are not",
     "units": "units of the case that the fuzzer found",
     "prompt_tokens": "tokens of prompts left",
     "new_tokens": "new tokens left",
@@ -182,4 +212,4 @@ WORDS = {
     "hit_blocks": "blocks granted by prefix hits",
     "split_rows": "rows past the first split of attention",
 }
-"""What files and counts are called in a table for people; others are called by their names."""
+"""What files, figures and counts are called in a table for people; others have their names."""

@@ -80,7 +80,7 @@ def markdown(index: dict[str, Any]) -> str:
     for name in names:
         entry = index["figures"][name]
         last = entry["pointer"].rpartition("/")[2]
-        what = WORDS.get(last, last.replace("_", " "))
+        what = WORDS.get(name) or WORDS.get(last, last.replace("_", " "))
         of = WORDS.get(entry["file"], entry["file"])
         lines.append(f"| {of}: {what} | {printed(entry['value'])} | `{name}` |")
     return "\n".join(lines)
