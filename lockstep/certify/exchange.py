@@ -98,6 +98,9 @@ async def _followed(gauge: Gauge | None, widest: int) -> AsyncIterator[Peak]:
     finally:
         follower.cancel()
         await asyncio.gather(follower, return_exceptions=True)
+    if peak.value is None:
+        # The round was over before the first reading came.
+        await peak.look(gauge)
 
 
 def _placed(reply: Reply, place: int) -> Reply:

@@ -19,6 +19,7 @@ _FORM = {
     "missing": "skipped",
     "not_cached": "skipped",
     "not_batched": "skipped",
+    "not_alone": "skipped",
     "not_run": "skipped",
 }
 

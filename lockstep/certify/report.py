@@ -15,6 +15,7 @@ SAYS = {
     "missing": "The server does not report what was to be compared.",
     "not_cached": "The reported cached tokens contradict the condition; the cell is not scored.",
     "not_batched": "No batch formed, by the server's gauge or the times; the cell is not scored.",
+    "not_alone": "Others ran beside what was sent one by one; the cell is not scored.",
     "malformed": "An answer cannot be one to its request.",
     "error": "A request failed.",
     "hang": "A request did not end in time.",

@@ -117,12 +117,16 @@ class Peak:
         self.value: int | None = None
         self.polls = 0
 
+    async def look(self, gauge: Gauge) -> None:
+        """Read once."""
+        reading = await gauge.read()
+        if reading is not None:
+            self.value = max(reading, self.value or 0)
+            self.polls += 1
+
     async def follow(self, gauge: Gauge) -> None:
         """Read again and again, until it is cancelled."""
         while True:
-            reading = await gauge.read()
-            if reading is not None:
-                self.value = max(reading, self.value or 0)
-                self.polls += 1
+            await self.look(gauge)
             known = self.value is not None and self.value >= self._expected
             await asyncio.sleep(KNOWN_INTERVAL_SECONDS if known else INTERVAL_SECONDS)

@@ -191,6 +191,7 @@ class Cell:
             "error": bool(failures),
             "malformed": any(map(self._malformed, self.rounds)),
             "not_batched": not self.planned.alone and len(self.batched) < 2,
+            "not_alone": self.planned.alone and not self._is_alone,
             "not_cached": self.cache == "contradicted",
             "divergent": self.found.settled,
             "first_run_only": bool(self.kinds),
@@ -198,6 +199,10 @@ class Cell:
             "clean": True,
         }
         return next(name for name, applies in holds.items() if applies)
+
+    @property
+    def _is_alone(self) -> bool:
+        return all(witness.is_alone(one, self.run.adapter) for one in self.rounds)
 
     @property
     def scored(self) -> bool:

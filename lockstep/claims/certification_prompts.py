@@ -9,7 +9,7 @@ from typing import Any
 from lockstep import spec
 from lockstep.certify.observation import Output, Round, Seen
 from lockstep.claims import certification_answers as answers
-from lockstep.claims.certification_rounds import is_batched
+from lockstep.claims.certification_rounds import is_alone, is_batched
 from lockstep.claims.certification_statistics import interval
 
 Pair = tuple[Any, Any]
@@ -32,7 +32,8 @@ def prompts(seen: Seen) -> dict[str, Any] | None:
     ]
     failed = any(one.failures for several in own.rounds for one in several)
     short = any(one["items_compared"] < own.items for one in compared)
-    unknown = own.reason != "" or failed or short or batched["batched"] < 2
+    beside = not all(is_alone(one, seen.adapter) for one in rounds["sequential"])
+    unknown = own.reason != "" or failed or short or beside or batched["batched"] < 2
     return {
         "items": own.items,
         "items_sha256": own.items_sha256,

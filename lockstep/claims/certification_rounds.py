@@ -8,6 +8,9 @@ from lockstep.certify.cells import PlannedCell
 from lockstep.certify.observation import Adapter, Round
 from lockstep.certify.requests import Plan
 
+_GAUGE_LAG = 2
+"""The largest reading beside requests that are sent one by one."""
+
 
 def together(spans: Iterable[tuple[int, int]]) -> int:
     """Give the most spans, each without its end, that share a moment."""
@@ -41,6 +44,13 @@ def is_batched(one: Round, plan: Plan, adapter: Adapter, least: int = 2) -> bool
     if adapter.gauge is None:
         return "stream" in plan["offers"] and width(one, adapter) >= least
     return least <= width(one, adapter) <= len(one.outputs)
+
+
+def is_alone(one: Round, adapter: Adapter) -> bool:
+    """Whether the gauge shows nothing else beside requests sent one by one [CERT-12]."""
+    if adapter.gauge is None:
+        return True
+    return one.peak_running is not None and one.peak_running <= _GAUGE_LAG
 
 
 def took_place(cell: PlannedCell, one: Round) -> bool:

@@ -72,10 +72,10 @@ EXPECTED: dict[type[Behaviour], Expected] = {
     does.Fails: Expected("INCONCLUSIVE", "error", (), "not_run", failure="http"),
     does.AnswersAsOther: Expected("INCONCLUSIVE", "error", (), "not_run", failure="model"),
     does.Redirects: Expected("INCONCLUSIVE", "error", (), "not_run", "not_run", failure="307"),
-    does.GaugeLies: Expected("INCONCLUSIVE", "not_batched"),
-    does.GaugeBoasts: Expected("INCONCLUSIVE", "not_batched"),
+    does.GaugeLies: Expected("INCONCLUSIVE", "not_batched", (), "not_run"),
+    does.GaugeBoasts: Expected("INCONCLUSIVE", "not_batched", (), "not_run"),
     does.GaugeFrozen: Expected("INCONCLUSIVE", "not_batched"),
-    does.MetricsReset: Expected("INCONCLUSIVE", "not_batched"),
+    does.MetricsReset: Expected("INCONCLUSIVE", "not_batched", (), "not_run"),
     does.Canned: Expected("INCONCLUSIVE", "clean", sensitivity="not_shown"),
 }
 """Failures of controls follow from a server that fails as often alone; where a failing server may

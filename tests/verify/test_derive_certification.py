@@ -184,9 +184,16 @@ def test_a_sequential_control_that_overlaps_is_refused(control: str) -> None:
     put(forged, f"{at}/start_us/1", 5)
     put(forged, f"{at}/first_us/1", 6)
     assert refusal(forged) == ("CONTROL_NOT_SEQUENTIAL", f"{at}/start_us/1")
+
+
+@pytest.mark.parametrize("peak", [3, None])
+def test_a_gauge_that_shows_others_or_nothing_is_not_alone(peak: int | None) -> None:
     forged = stated(CLEAN)
-    put(forged, f"{at}/peak_running", 3)
-    assert refusal(forged) == ("CONTROL_NOT_SEQUENTIAL", f"{at}/peak_running")
+    at = f"{P}/cells/{sequential(CLEAN)}"
+    put(forged, f"{at}/rounds/1/peak_running", peak)
+    assert refusal(forged) == ("OUTCOME_NOT_DERIVED", f"{at}/verdict")
+    put(forged, f"{at}/verdict", "not_alone")
+    assert refusal(forged) == ("STATISTICS_DO_NOT_RECOMPUTE", f"{at}/statistics")
 
 
 def test_a_sequential_run_cannot_be_called_a_batch() -> None:

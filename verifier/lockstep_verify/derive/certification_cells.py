@@ -108,6 +108,8 @@ def _unscored(
         return "malformed"
     if not cell.one_by_one and formed < 2:
         return "not_batched"
+    if cell.one_by_one and not shown.alone:
+        return "not_alone"
     return "not_cached" if shown.cache == "contradicted" else None
 
 

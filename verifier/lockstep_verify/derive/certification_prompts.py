@@ -62,7 +62,9 @@ def check(prompts: Document, table: Table, streams: bool, gauge: bool) -> None:
     failed = any(told["failures"] for one in prompts["conditions"] for told in one["rounds"])
     verdict = "STEADY"
     short = any(one["items_compared"] < prompts["items"] for one in found)
-    if prompts["reason"] or failed or short or formed["batched"] < 2:
+    one_by_one = next(one for one in prompts["conditions"] if one["name"] == "sequential")
+    beside = not all(form.alone(told, gauge) for told in one_by_one["rounds"])
+    if prompts["reason"] or failed or short or beside or formed["batched"] < 2:
         verdict = "UNKNOWN"
     elif any(one["answers"] for one in found):
         verdict = "ENGINE_MOVES"

@@ -19,12 +19,14 @@ class Witness(NamedTuple):
 
     Attributes:
         batched: of each round, whether a batch formed.
+        alone: whether each round is alone.
         witness: `gauge`, `overlap` or `none`.
         width: of the widest batch.
         cache: `shown`, `contradicted` or `not_reported`.
     """
 
     batched: list[bool]
+    alone: bool
     witness: str
     width: int
     cache: str
@@ -122,9 +124,12 @@ def check_one_by_one(one: Document, at: str) -> None:
     for place, (start, end) in enumerate(zip(one["start_us"][1:], one["end_us"], strict=False)):
         if start < end:
             refuse(f"{at}/start_us/{place + 1}", f"{end} or later", start, code)
+
+
+def alone(one: Document, gauge: bool) -> bool:
+    """Whether the gauge shows nothing else beside requests sent one by one (CERT-12)."""
     peak = one["peak_running"]
-    if peak is not None and peak > _GAUGE_LAG:
-        refuse(f"{at}/peak_running", f"at most {_GAUGE_LAG}", peak, code)
+    return not gauge or (peak is not None and peak <= _GAUGE_LAG)
 
 
 def check_waves(cell: Cell, one: Document, at: str) -> None:
@@ -207,7 +212,8 @@ def witness(cell: Cell, rounds: list[Document], plan: Document, gauge: bool) -> 
     ]
     named = ("gauge" if gauge else "overlap") if scored else "none"
     widths = [(one["peak_running"] if gauge else overlap(one)) or 0 for one in scored]
-    return Witness(formed, named, max(widths, default=0), _cache(cell, rounds, plan))
+    apart = all(alone(one, gauge) for one in rounds)
+    return Witness(formed, apart, named, max(widths, default=0), _cache(cell, rounds, plan))
 
 
 def _cache(cell: Cell, rounds: list[Document], plan: Document) -> str:

@@ -17,6 +17,7 @@ _VERDICTS = (
     "first_run_only",
     "missing",
     "not_batched",
+    "not_alone",
     "not_cached",
     "malformed",
     "error",
