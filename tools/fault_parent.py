@@ -2,7 +2,7 @@
 
 Usage: python tools/fault_parent.py NAME > spec/cases/documents/NAME.json
 
-NAME is mutation or campaign.
+NAME is mutation, campaign, finding or finding-wedge.
 
 No model ran for these: environments, trials and records are made up, and folded by the claims of
 their kinds. The documents are reviewed and committed; they are made anew where the rules or the
@@ -25,6 +25,8 @@ from lockstep.certificate.statement import predicate_type
 from lockstep.engine.digest import framed
 
 if TYPE_CHECKING:
+    from lockstep.fuzz.case import Case
+    from lockstep.fuzz.failure import Failure
     from lockstep.fuzz.record import Record
 
 DIFFERENCE = {
@@ -154,11 +156,96 @@ def campaign(records: dict[str, list[Record]] | None = None) -> dict[str, Any]:
     return predicate(held, model_digest=model_digest(), sources_sha256="6" * 64, **common())
 
 
+def case_of_steps() -> Case:
+    """Give the execution of the replay's vectors as a case: every event, blocks named and open."""
+    from engine_parent import replay
+
+    from lockstep.fuzz.case import parse_case
+
+    told = replay()
+    schedule = told["schedule"]
+    document = {"version": 1, "workload": told["workload"], "pool": schedule["pool"]}
+    return parse_case({**document, "policy": None, "steps": schedule["steps"]})
+
+
+def wedge(prompt: int = 5, max_new: int = 2) -> Case:
+    """Give a request that needs one block more than the pool has."""
+    from lockstep.fuzz.case import Case
+    from lockstep.lifecycle import Pool
+    from lockstep.schedule.workload import Request, Workload
+
+    return Case(Workload((Request("a", tuple(range(1, 1 + prompt)), max_new),)), Pool(3, 2), ())
+
+
+def finding(
+    case: Case, failure: Failure, mutation: str | None = None, held: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """Give a case, with the outcomes that the rules give its removals, and `passes` elsewhere."""
+    from lockstep.claims.finding import predicate
+    from lockstep.minimize.dimensions import dimensions, removals
+    from lockstep.minimize.legality import Rules
+    from lockstep.minimize.memo import Outcome
+    from lockstep.minimize.observe import FindingSeen
+    from lockstep.minimize.reduce import Reduced
+    from lockstep.minimize.removals import without
+    from lockstep.minimize.worker import Shown
+
+    def judged(tested: Case, rules: Rules) -> Outcome:
+        code = rules.refusal(tested)
+        return Outcome("illegal", code) if code else Outcome("passes")
+
+    weakened, held = Rules(mutation), held or {}
+    outcomes = []
+    for removal in removals(case, [name for name in dimensions() if name not in held]):
+        left = without(case, [removal])
+        outcomes.append((removal, left.sha256, judged(left, weakened)))
+    edits = {one["id"]: one["edits_sha256"] for one in spec.load("mutation.json")["operators"]}
+    start = framed(
+        "lockstep/trajectory/1",
+        case.pool.blocks.to_bytes(8, "big"),
+        case.pool.block_size.to_bytes(8, "big"),
+    ).hex()
+    seen = FindingSeen(
+        model={**MODEL, "stop_tokens": [0], "max_positions": 4096},
+        environment=made_up("host", "float32"),
+        mutation=None if mutation is None else {"name": mutation, "sha256": edits[mutation]},
+        shown=Shown(failure.document(), start, case.document()),
+        reduced=Reduced(case, tuple(outcomes), checks=9, refused=4),
+        held=held,
+        source="made up for vectors",
+        origin=case,
+        unmutated=None if mutation is None else judged(case, Rules()),
+    )
+    return predicate(seen, issued_at=ISSUED_AT, producer=PRODUCER)
+
+
+def finding_of_steps() -> dict[str, Any]:
+    """Give a finding on the engine as it is, every dimension free."""
+    from lockstep.fuzz.failure import Failure
+
+    return finding(case_of_steps(), Failure("differs_alone", part="tokens", where="/outputs/0"))
+
+
+def finding_wedge() -> dict[str, Any]:
+    """Give the finding that a request which never fits waits for ever, of which all follows."""
+    from lockstep.fuzz.failure import Failure
+
+    held = dict.fromkeys(("pool_blocks", "block_size"), "the subject's configuration")
+    stuck = Failure("stuck", part="machine", where="/steps/0")
+    return finding(wedge(), stuck, "never_fitting_accepted", held)
+
+
 MAKERS = {
     "mutation": mutation,
     "campaign": campaign,
+    "finding": finding_of_steps,
+    "finding-wedge": finding_wedge,
 }
-SUBJECTS = {"mutation": ("spec", "model"), "campaign": ("spec", "model")}
+SUBJECTS = {
+    "mutation": ("spec", "model"),
+    "campaign": ("spec", "model"),
+    "finding": ("spec", "model", "case"),
+}
 
 
 def document(name: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ AREAS = (
     "replay",
     "mutation",
     "campaign",
+    "finding",
 )
 """The areas of conformance/README.md, in the order of the stages."""
 

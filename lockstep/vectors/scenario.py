@@ -75,6 +75,7 @@ _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$declarations": _declarations,
     "$workload": _held_document("workload"),
     "$schedule": _held_document("schedule"),
+    "$case": _held_document("case"),
 }
 """Subjects whose digest follows from the predicate."""
 

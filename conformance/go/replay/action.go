@@ -69,7 +69,7 @@ func (e *execution) act(a action, step int64, pointer string) (event, *refusal.R
 		return none, refusal.New("STEP_ORDER", pointer)
 	case r.active() && r.ended() && a.event != "finish":
 		return none, refusal.New("REQUEST_ENDED", pointer)
-	case r.state == "DECODING" && !r.ended() && a.event == "finish":
+	case r.state == "DECODING" && !r.ended() && a.event == "finish" && (r.ignoresEnds || !e.rehearsed):
 		return none, refusal.New("REQUEST_NOT_ENDED", pointer)
 	}
 	granted := []int64(nil)
@@ -157,19 +157,24 @@ func (e *execution) compute(r *request, a action, step int64, done *event, point
 	if !fits || !r.active() || r.outputs >= r.maxNew || !m.writable(r, end) {
 		return refusal.New(notAllowed, pointer)
 	}
-	if e.tally.counts["rows"]+end-r.computed > rowsLimit {
+	if !e.rehearsed && e.tally.counts["rows"]+end-r.computed > rowsLimit {
 		return refusal.New("LIMIT_SIZE", pointer)
 	}
 	token := int64(-1)
-	if a.event == "decode" {
+	if a.event == "decode" && e.rehearsed {
+		e.standIns++
+		token = firstStandIn + e.standIns
+	} else if a.event == "decode" {
 		if r.outputs >= int64(len(r.emits)) {
 			return refusal.New(badValue, refusal.Index("/predicate/outputs", r.place))
 		}
 		token = r.emits[r.outputs]
 	}
 	m.hold(r, taken)
-	e.batch.add(r, end, token, m.size)
-	e.tally.rows(r.computed, end)
+	if !e.rehearsed {
+		e.batch.add(r, end, token, m.size)
+		e.tally.rows(r.computed, end)
+	}
 	m.write(r, end)
 	done.blocks, done.published = taken, m.publish(r)
 	r.busy = step

@@ -30,6 +30,9 @@ type execution struct {
 	// numbers is how many the ledgers of the steps so far have.
 	numbers int
 	tally   *tally
+	// rehearsed says that tokens are stand-ins ([SCHED-19]), of which standIns were emitted.
+	rehearsed bool
+	standIns  int64
 }
 
 // batch holds the fields of the open step's rows ([ENG-10], [ENG-16]).

@@ -69,7 +69,7 @@ func NewKind(spec *specification.Specification) (*Kind, error) {
 func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*kind.Derived, *refusal.Refusal) {
 	predicate := stated.Predicate
 	stored := predicate.Object("model")
-	if err := k.checkModel(predicate.Object("environment"), stored); err != nil {
+	if err := CheckModel(k.environments, predicate); err != nil {
 		return nil, err
 	}
 	requests, err := checkRequests(predicate)
@@ -94,12 +94,13 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 	return &kind.Derived{Verdict: "DERIVED", Counts: counts}, nil
 }
 
-// checkModel is step 1.
-func (k *Kind) checkModel(tuple, stated *lcj.Object) *refusal.Refusal {
-	effective, err := k.environments.Check(tuple, "/predicate/environment")
+// CheckModel is step 1 of [RPL-8], which other kinds have alike.
+func CheckModel(environments *environment.Data, predicate *lcj.Object) *refusal.Refusal {
+	effective, err := environments.Check(predicate.Object("environment"), "/predicate/environment")
 	if err != nil {
 		return err
 	}
+	stated := predicate.Object("model")
 	if err := model.Check(stated, effective.Dtype); err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func checkRequests(predicate *lcj.Object) ([]*request, *refusal.Refusal) {
 	if (pool.Int("blocks")+held)*cost > readingsLimit {
 		return nil, refusal.New("LIMIT_SIZE", "/predicate/schedule")
 	}
-	requests, err := checkWorkload(predicate.Object("workload"), stored)
+	requests, err := checkWorkload(predicate.Object("workload"), stored, "/predicate/workload")
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,8 @@ type machine struct {
 	// pending are the hashes that the open step publishes, which the index offers from its end on.
 	pending  map[engine.Digest]int64
 	releases int64
+	// unreserved says that the weakening of that name is in force ([LIFE-21]).
+	unreserved bool
 }
 
 func newMachine(rel *relation.Relation, blocks, size int64) *machine {
@@ -107,7 +109,7 @@ func (m *machine) lookup(r *request) []int64 {
 
 // head says whether a request is the queue's and its reservation is granted ([LIFE-10]).
 func (m *machine) head(r *request) bool {
-	return len(m.queue) > 0 && m.queue[0] == r.number && m.need(r) <= m.slack()
+	return len(m.queue) > 0 && m.queue[0] == r.number && (m.unreserved || m.need(r) <= m.slack())
 }
 
 // takes gives the blocks that a chunk or decode takes: those that are named, else the free ones of

@@ -83,20 +83,25 @@ func misset(sampling *lcj.Object) string {
 	return ""
 }
 
+// readRequest reads the request at a place of a workload.
+func readRequest(stated *lcj.Object, place int) *request {
+	prompt := stated.Ints("prompt")
+	return &request{
+		id: stated.Text("id"), salt: stated.Text("salt"), arrival: stated.Int("arrival"),
+		maxNew: stated.Int("max_new"), ignoresEnds: stated.Bool("ignore_eos"),
+		greedy: stated.Object("sampling").Text("temperature") == "0",
+		place:  place, known: prompt, prompt: int64(len(prompt)), busy: -1,
+	}
+}
+
 // checkWorkload is what step 2 says of each request; it gives the requests in the order of the
 // workload.
-func checkWorkload(workload, model *lcj.Object) ([]*request, *refusal.Refusal) {
+func checkWorkload(workload, model *lcj.Object, at string) ([]*request, *refusal.Refusal) {
 	var requests []*request
 	ids := map[string]bool{}
 	for i, stated := range workload.Objects("requests") {
-		pointer := refusal.Index("/predicate/workload/requests", i)
-		r := &request{
-			id: stated.Text("id"), salt: stated.Text("salt"), arrival: stated.Int("arrival"),
-			maxNew: stated.Int("max_new"), ignoresEnds: stated.Bool("ignore_eos"),
-			greedy: stated.Object("sampling").Text("temperature") == "0",
-			place:  i, known: stated.Ints("prompt"), busy: -1,
-		}
-		r.prompt = int64(len(r.known))
+		pointer := refusal.Index(at+"/requests", i)
+		r := readRequest(stated, i)
 		if ids[r.id] {
 			return nil, refusal.New("DUPLICATE_REQUEST", pointer+"/id")
 		}

@@ -5,6 +5,7 @@ import (
 	"lockstep/conformance/go/campaign"
 	"lockstep/conformance/go/envelope"
 	"lockstep/conformance/go/fidelity"
+	"lockstep/conformance/go/finding"
 	"lockstep/conformance/go/hunt"
 	"lockstep/conformance/go/invariance"
 	"lockstep/conformance/go/kind"
@@ -71,9 +72,14 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	findings, err := finding.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
+			finding.PredicateType:    {Schema: findings.Schema, SpecDigest: findings.SpecDigest},
 			hunt.PredicateType:       {Schema: hunts.Schema, SpecDigest: hunts.SpecDigest},
 			lean.PredicateType:       {Schema: leans.Schema, SpecDigest: leans.SpecDigest},
 			smt.PredicateType:        {Schema: smts.Schema, SpecDigest: smts.SpecDigest},
@@ -85,7 +91,7 @@ func New(spec *specification.Specification) (*Verifier, error) {
 		},
 		derivers: map[string]deriver{
 			hunt.PredicateType: hunts, lean.PredicateType: leans, smt.PredicateType: smts,
-			campaign.PredicateType: campaigns,
+			campaign.PredicateType: campaigns, finding.PredicateType: findings,
 			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, mutation.PredicateType: mutations, replay.PredicateType: replays,
 		},
 	}, nil

@@ -49,6 +49,8 @@ def check_case(predicate: dict[str, Any]) -> None:
             raise Refusal("BAD_VALUE", at, "tokens in a chunk alone", action["event"])
         if ("blocks" in action and action["event"] not in NAMING) or len(set(blocks)) < len(blocks):
             raise Refusal("BAD_VALUE", at, "distinct blocks, where they may be named", blocks)
+        if max(blocks, default=0) >= case["pool"]["blocks"]:
+            raise Refusal("BAD_VALUE", at, "blocks of the pool", blocks)
     if predicate["case_sha256"] != digest(case):
         raise Refusal("BAD_VALUE", f"{_AT}/case_sha256", digest(case), predicate["case_sha256"])
 
