@@ -25,7 +25,9 @@ from lockstep.evidence.index import kind_of
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "conformance/go"
-DERIVED = {"fidelity", "hunt", "invariance", "lean", "replay", "smt"}
+DERIVED = {
+    "campaign", "fidelity", "finding", "hunt", "invariance", "lean", "mutation", "replay", "smt",
+}  # fmt: skip
 """The kinds that this implementation derives."""
 VECTORS = ROOT / "conformance/vectors/v1"
 SEED = 20_260_601
@@ -34,7 +36,7 @@ AT = "2026-06-01T00:00:00Z"
 BYTE_MUTANTS = 200
 TREE_MUTANTS = 300
 POLICY_MUTANTS = 100
-FEWER = {"invariance": 90}
+FEWER = {"campaign": 90, "invariance": 90, "mutation": 40}
 """Mutants of a kind whose certificates are large."""
 
 # One process builds the binary for all of them.
@@ -278,7 +280,10 @@ def test_agrees_on_byte_mutants(binary: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "codes"),
-    [("hunt", 15), ("lean", 10), ("fidelity", 8), ("invariance", 6), ("replay", 12)],
+    [
+        *[("hunt", 15), ("lean", 10), ("fidelity", 8), ("invariance", 6), ("replay", 12)],
+        *[("mutation", 5), ("campaign", 5), ("finding", 12)],
+    ],
 )
 def test_agrees_on_mutants_of_a_certificate(binary: Path, kind: str, codes: int) -> None:
     draw = random.Random(SEED)
