@@ -262,7 +262,7 @@ def test_the_number_of_signed_tokens_is_not_the_executor_s(name: str) -> None:
 def test_min_p_is_cut_by_one_witness() -> None:
     assert outcome(honest("min_p")) == ("honest", "", None)
     none, two = honest("min_p"), honest("min_p")
-    least = min(position(none)["support"], key=lambda pair: -Decimal(pair[1]))
+    least = min(position(none)["support"], key=lambda pair: Decimal(pair[1]))
     position(none)["support"].remove(least)
     held = {token for token, _ in position(two)["support"]}
     other = next(str(n) for n in range(2000) if str(n) not in held)

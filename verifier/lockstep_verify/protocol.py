@@ -143,6 +143,13 @@ def _verdict(request: Request) -> Values:
     return {"verdict": hunt_rows.fold(request["frontier_code"], observations)}
 
 
+def _sampling(request: Request) -> Values:
+    # Importing it costs a while, and few runs need it.
+    from lockstep_verify.derive.sampling_functions import perform
+
+    return perform(request)
+
+
 def _certificate(request: Request) -> Result:
     policy = None if request["policy"] is None else _policy(request)
     with tempfile.TemporaryDirectory() as scratch:
@@ -156,6 +163,10 @@ def _certificate(request: Request) -> Result:
         return judge.run(b64decode(request["certificate"]))
 
 
+_SAMPLING = tuple(
+    f"sampling_{name}"
+    for name in ("draws", "seed", "exp", "weights", "scan", "position", "sequence")
+)
 OPS: dict[str, Operation] = {
     "read": _read,
     "lcj": _lcj,
@@ -167,6 +178,7 @@ OPS: dict[str, Operation] = {
     "admit": _admit,
     "statement": _statement,
     "verdict": _verdict,
+    **dict.fromkeys(_SAMPLING, _sampling),
     "certificate": _certificate,
 }
 """What each op of the protocol does: gives the answer's value, or raises."""

@@ -206,7 +206,7 @@ def _positive(text: str | None) -> bool:
 
 
 def _gated(parameters: dict[str, Any]) -> bool:
-    named = (parameters["version"], parameters["seed_domain"]) == (VERSION, DOMAIN)
+    named = (parameters["contract_version"], parameters["seed_domain"]) == (VERSION, DOMAIN)
     return not named or bool(parameters["greedy"])
 
 
@@ -216,7 +216,7 @@ def judge_position(
     """Give the verdict on a position [SAMP-45].
 
     Args:
-        parameters: version, seed_domain, greedy, temperature, top_k, top_p, min_p.
+        parameters: contract_version, seed_domain, greedy, temperature, top_k, top_p, min_p.
         base: the base seed.
         at: the index of the position.
         token: what was sampled, as reported.
