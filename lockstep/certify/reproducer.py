@@ -7,6 +7,7 @@ two different answers. It asks in the server's own form, so that nothing of Lock
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -20,10 +21,14 @@ if TYPE_CHECKING:
     from lockstep.certify.adapters.adapter import Adapter, Overrides
 
 TEMPLATE = "reproducer_template.py"
-ROUNDS = 12
-"""Rounds of each cell that a script sends at most; it ends with the first difference."""
+TURNS = 12
+"""How often a script sends the rounds of each cell; it ends with the first difference."""
 SHOWN = ("divergent", "first_run_only")
 """Verdicts of cells that get a script."""
+
+
+_FLAT = re.compile(r"\[[^\[\]{}]*\]")
+"""A list of scalars, which JSON with indents spreads over a line each."""
 
 
 def scripts(
@@ -57,6 +62,7 @@ def scripts(
             "request": first["request"],
             "scope": first["scope"],
             "resets": list(overrides.resets or adapter.resets),
+            "turns": TURNS,
             "cells": sent,
         }
         name = f"{at:03d}-{cell['case']}-{cell['control'] or cell['cache']}.py"
@@ -67,10 +73,10 @@ def scripts(
 def script(told: Mapping[str, Any]) -> str:
     """Put what a script sends into the template."""
     text = resources.files("lockstep.certify").joinpath(TEMPLATE).read_text(encoding="utf-8")
-    literal = json.dumps(told, indent=1, ensure_ascii=True)
+    literal = _FLAT.sub(lambda found: " ".join(found[0].split()), json.dumps(told, indent=1))
     _, _, rest = text.partition('"""\n')
     about = json.dumps(told["about"])[1:-1].replace("\\n", "\n")
-    return f'"""{about}\n{rest}'.replace('DATA = "{}"\n', f"DATA = r'''{literal}'''\n")
+    return f'"""{about}\n"""\n{rest}'.replace('DATA = "{}"\n', f"DATA = r'''{literal}'''\n")
 
 
 def _cells(cells: Sequence[PlannedCell], at: int, first: Mapping[str, Any]) -> list[PlannedCell]:
@@ -83,19 +89,19 @@ def _submissions(
     plan: Plan, cell: PlannedCell, adapter: Adapter, overrides: Overrides
 ) -> dict[str, Any]:
     """Give what a cell sends in each of its rounds."""
-    rounds = []
-    for number in range(min(ROUNDS, max(cell.per_lifetime, 3))):
+    rounds: list[dict[str, Any]] = []
+    for number in range(cell.per_lifetime):
         present = cell.present(number)
         bodies = [_body(plan, cell, at, number, adapter, overrides) for at in range(len(present))]
-        rounds.append(
-            {
-                "waves": [list(places) for places in cell.submission(number)],
-                "bodies": bodies,
-                "rescores": [one.rescores for one in present],
-                "compared": [_is_compared(one, number) for one in present],
-                "leaves": [one.role == "cancelled" for one in present],
-            }
-        )
+        one: dict[str, Any] = {
+            "waves": [list(places) for places in cell.submission(number)],
+            "bodies": bodies,
+            "rescores": [each.rescores for each in present],
+            "compared": [_is_compared(each, number) for each in present],
+            "leaves": [each.role == "cancelled" for each in present],
+        }
+        if one not in rounds:
+            rounds.append(one)
     salts = adapter.salts and "salt" not in overrides.lacks
     return {
         "name": f"{cell.case}, {cell.control or 'cache ' + cell.cache}",

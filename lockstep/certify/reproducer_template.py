@@ -150,7 +150,7 @@ async def main() -> int:
     async with httpx.AsyncClient(
         base_url=url, headers=headers, limits=limits, timeout=300, trust_env=False
     ) as client:
-        for turn in range(3):
+        for turn in range(SENT["turns"]):
             for cell in SENT["cells"]:
                 for number, sent in enumerate(cell["rounds"]):
                     answers = await submit(client, cell, sent)
