@@ -14,6 +14,7 @@ import (
 	"lockstep/conformance/go/mutation"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/replay"
+	"lockstep/conformance/go/sampling"
 	"lockstep/conformance/go/schema"
 	"lockstep/conformance/go/smt"
 	"lockstep/conformance/go/specification"
@@ -76,6 +77,10 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	samplings, err := sampling.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
@@ -88,11 +93,13 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			invariance.PredicateType: {Schema: invariances.Schema, SpecDigest: invariances.SpecDigest},
 			mutation.PredicateType:   {Schema: mutations.Schema, SpecDigest: mutations.SpecDigest},
 			replay.PredicateType:     {Schema: replays.Schema, SpecDigest: replays.SpecDigest},
+			sampling.PredicateType:   {Schema: samplings.Schema, SpecDigest: samplings.SpecDigest},
 		},
 		derivers: map[string]deriver{
 			hunt.PredicateType: hunts, lean.PredicateType: leans, smt.PredicateType: smts,
 			campaign.PredicateType: campaigns, finding.PredicateType: findings,
 			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, mutation.PredicateType: mutations, replay.PredicateType: replays,
+			sampling.PredicateType: samplings,
 		},
 	}, nil
 }

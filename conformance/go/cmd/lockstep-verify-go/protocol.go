@@ -137,7 +137,7 @@ func runOp(verifier *verify.Verifier, request *lcj.Object) (*lcj.Object, error) 
 	case "certificate":
 		return judge(verifier, request, "certificate", verifier.Certificate)
 	}
-	return nil, errUnsupported
+	return runSampling(verifier.Spec, request)
 }
 
 // judge runs the ops that take a policy.
