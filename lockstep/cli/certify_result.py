@@ -97,7 +97,7 @@ def _seen(
     from lockstep.cli.certify_watch import Progress
 
     kept = Records(None if plan_only else records, digest_of(config), fresh)
-    watch = Progress(plan_only, outputs.as_json)
+    watch = Progress(plan_only, outputs.as_json, kept)
     try:
         with watch.shown():
             return asyncio.run(observe(config, kept, watch))

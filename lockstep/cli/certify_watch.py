@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lockstep.certify.cells import PlannedCell
     from lockstep.certify.observation import Round
     from lockstep.certify.probe import Found
+    from lockstep.certify.results import Records
 
 
 class Progress:
@@ -29,13 +31,17 @@ class Progress:
     Args:
         plan_only: whether to stop once the plan is told.
         quiet: whether only what a user must know is told.
+        records: of the run; those of an earlier one that it goes on with count as done.
     """
 
-    def __init__(self, plan_only: bool = False, quiet: bool = False) -> None:
+    def __init__(
+        self, plan_only: bool = False, quiet: bool = False, records: Records | None = None
+    ) -> None:
         self._plan_only = plan_only
         self._quiet = quiet
         self._cells: Sequence[PlannedCell] = ()
-        self._done: dict[int, int] = {}
+        self._records = records
+        self._made: Counter[int] = Counter()
         self._peaks: dict[int, int] = {}
         self._failures: dict[int, int] = {}
         self._began = time.monotonic()
@@ -71,12 +77,12 @@ class Progress:
 
     def made(self, cell: int, one: Round) -> None:
         """Take a round."""
-        self._done[cell] = self._done.get(cell, 0) + 1
+        self._made[cell] += 1
         self._peaks[cell] = max(self._peaks.get(cell, 0), one.peak_running or 0)
         self._failures[cell] = self._failures.get(cell, 0) + len(one.failures)
         if self._live is not None:
             self._live.update(self._table())
-        elif not self._quiet and self._done[cell] % self._cells[cell].per_lifetime == 0:
+        elif not self._quiet and one.number == self._cells[cell].per_lifetime - 1:
             self.say(self._line(cell))
 
     @contextmanager
@@ -94,13 +100,20 @@ class Progress:
             finally:
                 self._live = None
 
+    @property
+    def _done(self) -> Counter[int]:
+        """Rounds of each cell that are done."""
+        if self._records is None:
+            return self._made
+        return Counter(cell for cell, _, _ in self._records.rounds)
+
     def _line(self, at: int) -> str:
-        cell = self._cells[at]
-        total = sum(self._done.values())
+        cell, done = self._cells[at], self._done
+        total = sum(done.values())
         every = sum(one.lifetimes * one.per_lifetime for one in self._cells)
         failed = f", {self._failures[at]} failures" if self._failures[at] else ""
         return (
-            f"{total}/{every} {_name(cell)}: {self._done[at]} rounds, "
+            f"{total}/{every} {_name(cell)}: {done[at]} rounds, "
             f"at most {self._peaks[at]} running{failed}"
         )
 
@@ -109,7 +122,8 @@ class Progress:
         from rich.table import Table
         from rich.text import Text
 
-        total = sum(self._done.values())
+        done = self._done
+        total = sum(done.values())
         every = sum(one.lifetimes * one.per_lifetime for one in self._cells)
         spent = int(time.monotonic() - self._began)
         title = f"{total} of {every} rounds, {spent} s (about {int(self._expected) + 1} s in all)"
@@ -122,7 +136,7 @@ class Progress:
             row = (
                 case,
                 str(len(places)),
-                f"{sum(self._done.get(at, 0) for at in places)}/{wanted}",
+                f"{sum(done[at] for at in places)}/{wanted}",
                 str(max(self._peaks.get(at, 0) for at in places)),
                 str(sum(self._failures.get(at, 0) for at in places)),
             )
