@@ -132,7 +132,7 @@ WORDS = {
     "altered": "of these altered from others that had shown something new",
     "cells": "transitions of the lifecycle taken",
     "explored_pairs": "pairs of events explored",
-    "pairs_legal": "pairs of events that it admits",
+    "pairs_legal": "pairs of events that the lifecycle admits",
     "explored_triples": "triples of events explored",
     "triples": "triples of events seen with probes",
     "triples_legal": "triples of events that the lifecycle admits",
