@@ -44,7 +44,7 @@ $(VENV)/.stamp-venv:
 
 $(VENV)/.stamp-run: $(VENV)/.stamp-venv pyproject.toml hatch_build.py
 	@echo "==> Installing what the main job needs (under a minute)"
-	@$(PIP) --editable '.[hunt]'
+	@$(PIP) --editable '.[hunt,serve,certify]'
 	@touch $@
 
 $(VENV)/.stamp-test: $(VENV)/.stamp-run
@@ -56,7 +56,7 @@ $(VENV)/.stamp-test: $(VENV)/.stamp-run
 
 $(VENV)/.stamp-proofs: $(VENV)/.stamp-run
 	@echo "==> Installing the solvers (under a minute)"
-	@$(PIP) --editable '.[hunt,proofs]'
+	@$(PIP) --editable '.[hunt,proofs,serve,certify]'
 	@touch $@
 
 $(VENV)/.stamp-lean: $(VENV)/.stamp-run lean/requirements.txt
@@ -67,7 +67,7 @@ $(VENV)/.stamp-lean: $(VENV)/.stamp-run lean/requirements.txt
 setup-run: $(VENV)/.stamp-run ## Set up .venv for the main job only
 setup-test: $(VENV)/.stamp-test $(LEAN_WHEEL) ## Set up .venv with everything
 
-run: $(VENV)/.stamp-run ## Hunt, sign, verify the result, re-derive the published certificate
+run: $(VENV)/.stamp-run ## Hunt, sign, verify, re-derive the published certificate, certify a server
 	@echo "==> Running the main job"
 	@$(BIN)/lockstep demo
 

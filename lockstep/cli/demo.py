@@ -26,14 +26,14 @@ def register(app: typer.Typer) -> None:
     def demo(
         folder: Path = typer.Option(Path("results/demo"), help="Where the results go."),
     ) -> None:
-        """Hunt, sign and verify, then re-derive a document that others published.
+        """Hunt, sign and verify, re-derive a document that others published, certify a server.
 
         The key is made for this run. Example: lockstep demo
         """
         from lockstep.certificate import keys, lcj, times
         from lockstep.certificate.verifier import verify
         from lockstep.certificate.write import write_file
-        from lockstep.cli import say
+        from lockstep.cli import demo_certify, say
         from lockstep.cli.hunt import now, progress, summary
         from lockstep.cli.keys import YEARS
         from lockstep.issue import issue_hunt
@@ -94,13 +94,20 @@ def register(app: typer.Typer) -> None:
             say(f"   {line}")
 
         say()
-        if result["exit"] != 0 or other["exit"] != 5 or apart:
+        say("5. Certify a server: the same request, alone and beside others, gets the same answer.")
+        wrong = demo_certify.certify(folder, key, options, now())
+        for line in wrong:
+            say(f"   {line}")
+
+        say()
+        if result["exit"] != 0 or other["exit"] != 5 or apart or wrong:
             say("Something is off: exits 0 and 5 and equal counts were due; see above.")
             raise typer.Exit(3)
-        say(f"Done. The certificate and its throwaway key are in {folder}.")
+        say(f"Done. The certificates and their throwaway key are in {folder}.")
         say("Next:")
         say(f"   lockstep show {certificate} --trust {trust}")
         say(f"   lockstep-verify --trust {trust} {certificate}")
+        say(f"   lockstep show {folder / 'certification-fault.cert.json'} --trust {trust}")
         say("   lockstep keys init && lockstep hunt --set engines -o engines.cert.json")
 
 
