@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -96,6 +97,8 @@ def _seen(
     from lockstep.certify.watch import PlanOnly
     from lockstep.cli.certify_watch import Progress
 
+    # A signal to end is Ctrl-C: a server that was started here must not outlive this process.
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     kept = Records(None if plan_only else records, digest_of(config), fresh)
     watch = Progress(plan_only, outputs.as_json, kept)
     try:
@@ -109,6 +112,8 @@ def _seen(
             f"lockstep: {made} rounds are in {records}; the same command goes on", file=sys.stderr
         )
         raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _certificate(path: Path, certificate: bytes, as_json: bool, signer: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sys
 from pathlib import Path
@@ -123,3 +124,23 @@ def test_versions_of_start_up_lines() -> None:
         assert re.search(adapter.startup, line), line
         found = adapter.startup_version.search(line)
         assert found is not None and found["version"] == version
+
+
+def test_a_run_that_is_cancelled_leaves_no_server(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    code = f"import os,time; open('{told}','w').write(str(os.getpid())); time.sleep(99) #{{port}}"
+
+    async def run() -> None:
+        async with launched(Command(f'{sys.executable} -c "{code}"'), None, lambda _: None):
+            pass
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(run())
+        while not told.exists() or not told.read_text():
+            await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(cancelled())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
