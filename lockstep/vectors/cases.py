@@ -23,6 +23,7 @@ AREAS = (
     "mutation",
     "campaign",
     "finding",
+    "sampling",
 )
 """The areas of conformance/README.md, in the order of the stages."""
 

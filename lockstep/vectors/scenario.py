@@ -20,6 +20,8 @@ from lockstep.vectors.edits import Edit, edit_blob, edit_value, stage
 Scenario = dict[str, Any]
 
 _TIMED: dict[str, Any] = {"at": "2026-06-01T00:00:00Z", "last_version": None}
+SAMPLING = ("draws", "seed", "exp", "weights", "scan", "position", "sequence")
+"""The sampler's functions; each has an op, whose inputs are all that its case gives."""
 DEFAULTS: dict[str, dict[str, Any]] = {
     "read": {"limit": 17825792},
     "lcj": {"role": "payload"},
@@ -31,6 +33,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "admit": {"policy": "policy", "signers": ["ann"], "subject": None, **_TIMED},
     "statement": {"subject": None},
     "verdict": {"frontier_code": None},
+    **{f"sampling_{name}": {} for name in SAMPLING},
     "certificate": {
         "policy": "policy", "signers": ["ann"], "subject": None, "evidence": None, **_TIMED,
     },
@@ -69,6 +72,12 @@ def _held_document(name: str) -> Callable[[dict[str, Any]], str]:
     return lambda statement: hashlib.sha256(lcj.encode(statement["predicate"][name])).hexdigest()
 
 
+def _requests(statement: dict[str, Any]) -> str:
+    requests = [one["request"] for one in statement["predicate"]["sequences"]]
+    by_id = {request["inference_id"]: request for request in requests}
+    return hashlib.sha256(lcj.encode(list(by_id.values()))).hexdigest()
+
+
 _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$layouts": _layout_sources,
     "$sources": _lemma_sources,
@@ -76,6 +85,7 @@ _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$workload": _held_document("workload"),
     "$schedule": _held_document("schedule"),
     "$case": _held_document("case"),
+    "$requests": _requests,
 }
 """Subjects whose digest follows from the predicate."""
 
@@ -245,6 +255,8 @@ def render(
             inputs = {name: renderer.given(name) for name in names}
         case "verdict":
             inputs = {name: root[name] for name in ("frontier_code", "observations")}
+        case op if op.startswith("sampling_"):
+            inputs = {name: value for name, value in root.items() if name != "op"}
         case "policy":
             inputs = {"policy": renderer.policy()}
         case "pae" | "statement":
