@@ -69,7 +69,7 @@ func (e *execution) act(a action, step int64, pointer string) (event, *refusal.R
 		return none, refusal.New("STEP_ORDER", pointer)
 	case r.active() && r.ended() && a.event != "finish":
 		return none, refusal.New("REQUEST_ENDED", pointer)
-	case r.state == "DECODING" && !r.ended() && a.event == "finish" && (r.ignoresEnds || !e.rehearsed):
+	case r.state == "DECODING" && !r.ended() && a.event == "finish":
 		return none, refusal.New("REQUEST_NOT_ENDED", pointer)
 	}
 	granted := []int64(nil)
@@ -162,8 +162,7 @@ func (e *execution) compute(r *request, a action, step int64, done *event, point
 	}
 	token := int64(-1)
 	if a.event == "decode" && e.rehearsed {
-		e.standIns++
-		token = firstStandIn + e.standIns
+		token = e.standIn(r)
 	} else if a.event == "decode" {
 		if r.outputs >= int64(len(r.emits)) {
 			return refusal.New(badValue, refusal.Index("/predicate/outputs", r.place))

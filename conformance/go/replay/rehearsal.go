@@ -9,8 +9,9 @@ import (
 	"lockstep/conformance/go/relation"
 )
 
-// firstStandIn is above every token of a vocabulary ([SCHED-19]).
-const firstStandIn = int64(1) << 40
+// standInEnd is the end of sequence of a rehearsal: above every token of a vocabulary, and below all
+// other stand-ins ([SCHED-19]).
+const standInEnd = int64(1) << 40
 
 // Rules are those under which a case is judged ([FIND-6]); each member is a weakening that holds.
 type Rules struct {
@@ -47,7 +48,7 @@ func Rehearse(rel *relation.Relation, model engine.Digest, stated *lcj.Object, r
 	pool := stated.Object("pool")
 	e := &execution{
 		machine: newMachine(rel, pool.Int("blocks"), pool.Int("block_size")), byID: map[string]*request{},
-		model: model, tally: newTally(0), rehearsed: true,
+		model: model, stopTokens: []int64{standInEnd}, tally: newTally(0), rehearsed: true,
 	}
 	e.machine.unreserved = rules.UnreservedAdmission
 	var requests []*request
@@ -60,6 +61,7 @@ func Rehearse(rel *relation.Relation, model engine.Digest, stated *lcj.Object, r
 	if code := e.refusedBefore(steps, rules); code != "" {
 		return Rehearsal{Code: code}
 	}
+	e.findEnds(steps)
 	for number, actions := range steps {
 		e.arrive(int64(number))
 		for _, a := range actions {
@@ -81,6 +83,30 @@ func readSteps(stated []any) [][]action {
 		}
 	}
 	return steps
+}
+
+// findEnds finds which output of each request comes last before its first finish.
+func (e *execution) findEnds(steps [][]action) {
+	decodes := map[string]int64{}
+	for _, actions := range steps {
+		for _, a := range actions {
+			if a.event == "decode" {
+				decodes[a.request]++
+			}
+			if r := e.byID[a.request]; a.event == "finish" && r.ends == 0 {
+				r.ends = decodes[a.request]
+			}
+		}
+	}
+}
+
+// standIn gives the token that a request emits next ([SCHED-19]).
+func (e *execution) standIn(r *request) int64 {
+	if r.outputs+1 == r.ends {
+		return standInEnd
+	}
+	e.standIns++
+	return standInEnd + e.standIns
 }
 
 // refusedBefore gives the code by which a case is refused before its first step, or nothing.

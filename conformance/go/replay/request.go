@@ -34,6 +34,8 @@ type request struct {
 	table             []int64
 	// chain begins with the root of its prefixes; entry i + 1 is the hash of its block i ([ENG-8]).
 	chain []engine.Digest
+	// ends is which of its outputs a rehearsal takes for an end of sequence, or 0 ([SCHED-19]).
+	ends int64
 	// busy is the last step in which it has computed, or -1.
 	busy   int64
 	events []string
