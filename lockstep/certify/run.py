@@ -92,6 +92,11 @@ class Run:
         if config.prompts is not None:
             # What is wrong with the file is told before any server is asked.
             own_prompts.read_prompts(config.prompts, None, None, 2)
+        other = config.positive.text if config.positive is not None else "{port}"
+        if config.launch is None and "{port}" not in other:
+            # At the endpoint's own address it would be the server itself that is asked.
+            hint = "Write {port} where its command has the port."
+            raise LockstepError("USAGE", "--positive", "a port of its own", None, hint)
         if config.launch is None and config.endpoint is None:
             raise LockstepError("USAGE", "--endpoint", "a URL, or --launch", None)
         if config.endpoint is not None:

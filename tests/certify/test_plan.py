@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,9 @@ from lockstep.certify.cells import planned
 from lockstep.certify.config import Command, Config
 from lockstep.certify.positive import positive_of
 from lockstep.certify.probe import Found
+from lockstep.certify.results import Records
+from lockstep.certify.run import Run, digest_of, observe
+from lockstep.cli.certify_watch import Progress
 from lockstep.errors import LockstepError
 
 ALL = tuple(spec.load("certification.json")["capabilities"])
@@ -103,3 +107,24 @@ def test_the_positive_control_of_the_built_in_server() -> None:
     assert positive_of(Config(launch=Command("s")), ADAPTERS["vllm"]("m")) is None
     fault = Config(positive=Command("s --fault x"))
     assert positive_of(fault, adapter) == ("fault", fault.positive)
+
+
+def test_a_positive_control_needs_an_address_of_its_own() -> None:
+    config = Config(endpoint="http://127.0.0.1:1", controlled=True, positive=Command("serve"))
+    with pytest.raises(LockstepError) as refusal:
+        Run(config, Records(None, ""), Progress(quiet=True))
+    assert (refusal.value.code, refusal.value.pointer) == ("USAGE", "--positive")
+
+
+def test_a_server_that_was_there_has_one_lifetime() -> None:
+    config = Config(endpoint="http://127.0.0.1:1", controlled=True, plan={"lifetimes": 2})
+    with pytest.raises(LockstepError) as refusal:
+        asyncio.run(observe(config, Records(None, ""), Progress(quiet=True)))
+    assert (refusal.value.code, refusal.value.pointer) == ("USAGE", "--lifetimes")
+
+
+def test_records_are_of_what_is_asked_and_of_no_secret() -> None:
+    config = Config(endpoint="http://127.0.0.1:1", plan={"repeats": 2})
+    same = replace(config, headers={"X-Key": "secret"}, budget=60)
+    assert digest_of(config) == digest_of(same)
+    assert digest_of(config) != digest_of(replace(config, plan={"repeats": 3}))
