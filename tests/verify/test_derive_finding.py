@@ -138,7 +138,11 @@ SPOILT: dict[str, tuple[Spoil, str, str]] = {
         "BAD_VALUE",
         "/predicate/case_sha256",
     ),
-    "a block beyond the pool": (action("decode", blocks=[2]), "BAD_VALUE", CASE),
+    "a block beyond the pool": (
+        action("decode", blocks=[2]),
+        "BAD_VALUE",
+        f"{CASE}/steps/0/0",
+    ),
     "nobody's action": (
         change(f"{CASE}/steps", [[{"event": "admit", "request": "nobody"}]]),
         "REQUEST_UNKNOWN",
