@@ -9,6 +9,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet
 # Further arguments for pytest, such as PYTEST_ARGS='-k lcj'.
 PYTEST_ARGS ?=
+# Random positions that `make parity` compares, and processes at a time.
+POSITIONS ?= 1000000
+JOBS ?= 2
 # A process a core; tests that share something costly to make say so with xdist_group.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 # Must lie in the range that the `engine` extra allows, so that the extra keeps it.
@@ -26,6 +29,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
 	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation certify-faults relations bench-engine bench-minimize gpu-evidence \
+	parity \
 	certify-peers \
 	dist clean
 
@@ -165,6 +169,14 @@ bench-minimize: $(VENV)/.stamp-test ## Reduce ten findings beside picire
 certify-peers: $(VENV)/.stamp-test ## Certify real servers, each in an environment of its own (exit 3 if one did not run)
 	@echo "==> Certifying real servers (half an hour; the first time another for installing them)"
 	@$(BIN)/python tools/certify_peers.py
+
+parity: $(VENV)/.stamp-test ## Compare the samplers in Python and in Go on a million random positions
+	@echo "==> Building the Go implementation"
+	@mkdir -p results
+	@cd conformance/go && "$(CURDIR)/$(BIN)/go" build -o "$(CURDIR)/results/lockstep-verify-go" ./cmd/lockstep-verify-go
+	@echo "==> Comparing $(POSITIONS) positions (some minutes; POSITIONS=20000 is quick)"
+	@$(BIN)/lockstep sampling parity --positions $(POSITIONS) --jobs $(JOBS) \
+		-- results/lockstep-verify-go --spec spec --protocol
 
 dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
 	@echo "==> Building into dist/"

@@ -15,6 +15,8 @@ from lockstep.cli import options
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lockstep.sampling.observe import Judged
 
 OUTPUT = options.certificate("sampling.cert.json")
@@ -137,6 +139,51 @@ def sign(
         output, issued.certificate, summary(judged, told["counts"], told["verdict"]), signer
     ):
         raise typer.Exit(3)
+
+
+@_group.command(context_settings={"ignore_unknown_options": True})
+def parity(
+    command: list[str] = typer.Argument(..., metavar="-- CMD...", help="What to compare with."),
+    count: int = typer.Option(20_000, "--positions", min=1, help="How many positions."),
+    seed: str = typer.Option("1", "--seed", help="The same seed gives the same positions."),
+    jobs: int = typer.Option(1, "--jobs", min=1, max=64, help="Processes side by side."),
+) -> None:
+    """Compare weights and tokens with another implementation's on random positions.
+
+    CMD answers the op sampling_token of conformance/README.md. Exit status 0 only without a
+    difference; 3 with one.
+
+    Example: lockstep sampling parity --positions 5000 -- lockstep-verify-go --protocol
+    """
+    import shutil
+
+    from lockstep.cli import say
+    from lockstep.sampling.parity import compare
+
+    if shutil.which(command[0]) is None:
+        raise typer.BadParameter(f"no command {command[0]}", param_hint="CMD")
+    found = compare(command, seed, count, jobs, _every(count))
+    for difference in found.first:
+        say(json.dumps(difference._asdict()))
+    say(
+        f"seed {seed}: {found.positions} positions, {found.upstream} of them of {UPSTREAM}; "
+        f"{found.refused} refused; {found.differences} differences"
+    )
+    if found.differences:
+        raise typer.Exit(3)
+
+
+def _every(count: int) -> Callable[[int], None]:
+    """Give a function that says how far a comparison is, twenty times in all."""
+    told = 0
+
+    def progress(done: int) -> None:
+        nonlocal told
+        if done * 20 // count > told and done < count:
+            told = done * 20 // count
+            typer.echo(f"{done} of {count} positions", err=True)
+
+    return progress
 
 
 def summary(judged: tuple[Judged, ...], counts: dict[str, int], verdict: str) -> list[str]:

@@ -36,20 +36,26 @@ func runSampling(spec *specification.Specification, request *lcj.Object) (*lcj.O
 	return values, nil
 }
 
+// parseWord reads an integer below 2^64 in its one spelling.
+func parseWord(text string) (uint64, bool) {
+	value, err := strconv.ParseUint(text, 10, 64)
+	return value, err == nil && strconv.FormatUint(value, 10) == text
+}
+
 // upstream says whether a request is about profile upstream-1.0.0.
 func upstream(request *lcj.Object) bool {
 	return request.Text("profile") != sampling.Version
 }
 
 func samplingDraws(_ *specification.Specification, request *lcj.Object) (*lcj.Object, bool) {
-	counter, err := strconv.ParseUint(request.Text("counter"), 10, 64)
-	if err != nil {
+	counter, ok := parseWord(request.Text("counter"))
+	if !ok {
 		return nil, false
 	}
 	below := uint64(0)
 	// A limit of 2^64 takes each draw as it is, as none does.
 	if text, given := request.Member("below").(string); given && text != "18446744073709551616" {
-		if below, err = strconv.ParseUint(text, 10, 64); err != nil || below == 0 {
+		if below, ok = parseWord(text); !ok || below == 0 {
 			return nil, false
 		}
 	}
@@ -91,8 +97,8 @@ func samplingWeights(_ *specification.Specification, request *lcj.Object) (*lcj.
 }
 
 func samplingScan(_ *specification.Specification, request *lcj.Object) (*lcj.Object, bool) {
-	counter, err := strconv.ParseUint(request.Text("counter"), 10, 64)
-	if err != nil {
+	counter, ok := parseWord(request.Text("counter"))
+	if !ok {
 		return nil, false
 	}
 	weights := []sampling.Weight{}
