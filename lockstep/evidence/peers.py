@@ -59,13 +59,19 @@ def index_with(
         index: the one until now.
         certificates: bytes by file name.
         peer: that they are of.
+
+    Raises:
+        ValueError: a name is no peer's certificate's.
     """
     figures = {
         name: entry for name, entry in index["figures"].items() if peer_of(entry["file"]) != peer
     }
     for file, data in certificates.items():
-        statement, match = statement_of(data), NAME.fullmatch(file)
-        for end, pointer in FIGURES if match else ():
+        match = NAME.fullmatch(file)
+        if match is None:
+            raise ValueError(f"{file} is no peer's certificate by its name")
+        statement = statement_of(data)
+        for end, pointer in FIGURES:
             figures[f"peer-{match['run']}-{end}"] = {
                 "file": file,
                 "pointer": pointer,

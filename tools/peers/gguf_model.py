@@ -57,7 +57,7 @@ def renamed(name: str) -> str:
 
 
 def write(folder: Path, target: Path) -> None:
-    """Write `target` from the folder of a Qwen3 model whose tokens are bytes."""
+    """Write `target` from the folder of a Qwen3 model whose tokens are never merged."""
     config = json.loads((folder / "config.json").read_bytes())
     tokenizer = json.loads((folder / "tokenizer.json").read_bytes())
     vocabulary = sorted(tokenizer["model"]["vocab"].items(), key=lambda entry: entry[1])
@@ -81,7 +81,7 @@ def write(folder: Path, target: Path) -> None:
     out.add_tokenizer_pre("gpt-2")
     out.add_token_list([text for text, _ in vocabulary])
     out.add_token_types([gguf.TokenType.NORMAL] * len(vocabulary))
-    # A byte tokenizer merges nothing; the reader asks for a list that is not empty, and takes a
+    # The reader asks for a list that is not empty, and takes a
     # merge whose result is in no vocabulary for none.
     out.add_token_merges(["! !"])
     out.add_eos_token_id(config["eos_token_id"][0])

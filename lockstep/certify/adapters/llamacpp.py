@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 class LlamaCpp(Adapter):
-    """A llama-server. Its prefix cache is turned off by a field of each request."""
+    """A llama-server. Its prefix cache is turned off by a field of each request.
+
+    A token that ends in the midst of a character it never reports by itself, and without a
+    log-probability: such an answer has fewer than it was asked for, and is malformed.
+    """
 
     name = "llamacpp"
     declared = (

@@ -95,7 +95,8 @@ class VLLM(OpenAI):
         for line in lines:
             for member_name, name in _FEATURES:
                 match = re.search(rf"\b{member_name}[=:] ?(torch\.)?([^,\s)]+)", line)
-                if match is not None:
+                # Without a draft model there is nothing that could have been turned off.
+                if match is not None and (name, match[2]) != ("speculation", "None"):
                     value = match[2].strip("'\"")
                     found[name] = Resolved(name, _on(value), "start-up line")
         eager = found.pop("enforce_eager", None)
