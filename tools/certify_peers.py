@@ -134,7 +134,11 @@ PEERS = (
                 (*SAMPLE, "--top", "1", "--max-new", "10", "--cases", ",".join(BY_TOKENS)),
             ),
         ),
-        environment={"CMAKE_ARGS": "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF"},
+        environment={
+            "CMAKE_ARGS": "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF",
+            # Without a level the build runs all of its compilers at once, in 20 GB.
+            "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1),
+        },
     ),
     Peer(
         "transformers",
