@@ -114,10 +114,7 @@ async def reduce(
     dialogue: Dialogue, work: Workload, tell: Callable[[str], None]
 ) -> tuple[Workload, str, list[dict[str, Any]]]:
     """Give the smallest workload, how it differs, and the single steps that do not."""
-    told = await difference(dialogue, work, ROUNDS)
-    if told is None:
-        raise SystemExit("the workload shows no difference")
-    tell(f"{_size(work)}: {told}")
+    told = None
     while True:
         tried: list[dict[str, Any]] = []
         for smaller in work.smaller():
@@ -128,7 +125,7 @@ async def reduce(
                 break
             tried.append({**asdict(smaller), "rounds": ROUNDS})
         else:
-            return work, told, tried
+            return work, told or "", tried
 
 
 def _size(work: Workload) -> str:
@@ -167,17 +164,20 @@ async def main() -> None:
     parser.add_argument("adapter", choices=sorted(ADAPTERS))
     parser.add_argument("launch")
     parser.add_argument("--model", required=True)
-    parser.add_argument("--neighbours", type=int, default=8)
-    parser.add_argument("--prompt", type=int, default=12)
-    parser.add_argument("--max-new", type=int, default=24)
+    parser.add_argument("--probe", type=int, default=256, help="tokens of its prompt")
+    parser.add_argument("--beside", default="255,257" + 13 * ",12", help="of the neighbours'")
+    parser.add_argument("--max-new", type=int, default=16)
+    parser.add_argument("--tries", type=int, default=8, help="prompts to begin with")
     parser.add_argument("--output", type=Path, required=True, help="without its ending")
     asked = parser.parse_args()
     adapter = ADAPTERS[asked.adapter](asked.model)
-    work = Workload(
-        _prompt(0, asked.prompt),
-        tuple(_prompt(at, asked.prompt + at) for at in range(1, asked.neighbours + 1)),
-        asked.max_new,
-    )
+    lengths = [int(one) for one in asked.beside.split(",")]
+
+    def begun_with(seed: int) -> Workload:
+        first = 100 * seed
+        prompts = (_prompt(first + at, count) for at, count in enumerate(lengths, 1))
+        return Workload(_prompt(first, asked.probe), tuple(prompts), asked.max_new)
+
     begun = time.monotonic()
 
     def tell(text: str) -> None:
@@ -186,7 +186,15 @@ async def main() -> None:
     command = Command(asked.launch, ready_seconds=900)
     async with launched(command, None, tell) as started, Client(Endpoint(started.url)) as client:
         dialogue = Dialogue(client, adapter, Overrides(), 300)
-        work, told, tried = await reduce(dialogue, work, tell)
+        shown = None
+        for seed in range(asked.tries):
+            shown = await difference(dialogue, begun_with(seed), ROUNDS)
+            tell(f"prompts {seed}: {shown or 'no difference'}")
+            if shown is not None:
+                break
+        if shown is None:
+            raise SystemExit("no workload shows a difference")
+        work, told, tried = await reduce(dialogue, begun_with(seed), tell)
         confirmed = [await difference(dialogue, work, 1) for _ in range(20)]
     found = {
         "workload": asdict(work),
