@@ -22,11 +22,13 @@ from typing import Any
 import pytest
 
 from lockstep.evidence.index import kind_of
+from lockstep.sampling import parity
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "conformance/go"
 DERIVED = {
-    "campaign", "fidelity", "finding", "hunt", "invariance", "lean", "mutation", "replay", "smt",
+    "campaign", "fidelity", "finding", "hunt", "invariance", "lean", "mutation", "replay",
+    "sampling", "smt",
 }  # fmt: skip
 """The kinds that this implementation derives."""
 VECTORS = ROOT / "conformance/vectors/v1"
@@ -36,6 +38,7 @@ AT = "2026-06-01T00:00:00Z"
 BYTE_MUTANTS = 200
 TREE_MUTANTS = 300
 POLICY_MUTANTS = 100
+POSITIONS = 20_000
 FEWER = {"campaign": 90, "invariance": 90, "mutation": 40}
 """Mutants of a kind whose certificates are large."""
 
@@ -282,7 +285,7 @@ def test_agrees_on_byte_mutants(binary: Path) -> None:
     ("kind", "codes"),
     [
         *[("hunt", 15), ("lean", 10), ("fidelity", 8), ("invariance", 6), ("replay", 12)],
-        *[("mutation", 5), ("campaign", 5), ("finding", 12)],
+        *[("mutation", 5), ("campaign", 5), ("finding", 12), ("sampling", 8)],
     ],
 )
 def test_agrees_on_mutants_of_a_certificate(binary: Path, kind: str, codes: int) -> None:
@@ -327,3 +330,12 @@ def test_agrees_on_mutants_of_a_policy(binary: Path) -> None:
         for number in range(POLICY_MUTANTS)
     ]
     assert_agreement(binary, requests, lambda answer: answer["code"])
+
+
+def test_agrees_on_random_positions_of_samplers(binary: Path) -> None:
+    found = parity.compare([*command_of(binary), "--protocol"], str(SEED), POSITIONS)
+    assert found.first == ()
+    assert found.differences == 0
+    assert found.positions == POSITIONS
+    assert POSITIONS // 4 < found.upstream < POSITIONS // 2
+    assert POSITIONS // 50 < found.refused < POSITIONS // 5
