@@ -51,7 +51,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     },
     "min-p": {
         **_BASE, "inference_id": "chain-min-p", "temperature": "1", "top_k": 0, "top_p": None,
-        "min_p": "0.1", "vocab_size": 1200, "max_tokens": 2, "beacon": "",
+        "min_p": "0.9", "vocab_size": 1200, "max_tokens": 1, "beacon": "",
     },
 }  # fmt: skip
 _DERIVED = (
