@@ -58,17 +58,23 @@ class Workload:
             yield replace(self, neighbours=self.neighbours[:half])
         for at in range(len(self.neighbours)) if len(self.neighbours) > 1 else ():
             yield replace(self, neighbours=self.neighbours[:at] + self.neighbours[at + 1 :])
-        for count in dict.fromkeys((1, self.max_new // 2, self.max_new - 1)):
-            if 1 <= count < self.max_new:
-                yield replace(self, max_new=count)
-        for count in dict.fromkeys((1, len(self.probe) // 2, len(self.probe) - 1)):
-            if 1 <= count < len(self.probe):
-                yield replace(self, probe=self.probe[:count])
         for at, prompt in enumerate(self.neighbours):
-            for count in dict.fromkeys((1, len(prompt) // 2, len(prompt) - 1)):
-                if 1 <= count < len(prompt):
-                    cut = (*self.neighbours[:at], prompt[:count], *self.neighbours[at + 1 :])
-                    yield replace(self, neighbours=cut)
+            for count in shorter(len(prompt)):
+                cut = (*self.neighbours[:at], prompt[:count], *self.neighbours[at + 1 :])
+                yield replace(self, neighbours=cut)
+        for count in shorter(len(self.probe)):
+            yield replace(self, probe=self.probe[:count])
+        for count in shorter(self.max_new):
+            yield replace(self, max_new=count)
+
+
+def shorter(count: int) -> list[int]:
+    """Give smaller counts: one, a half, three quarters; and one less where that is a real step.
+
+    What shows in some rounds alone would otherwise be cut by one token for hours.
+    """
+    steps = (1, count // 2, count * 3 // 4, *((count - 1,) if count <= 4 else ()))
+    return sorted({one for one in steps if 1 <= one < count})
 
 
 async def difference(dialogue: Dialogue, work: Workload, rounds: int) -> str | None:
@@ -167,7 +173,8 @@ async def main() -> None:
     parser.add_argument("--probe", type=int, default=256, help="tokens of its prompt")
     parser.add_argument("--beside", default="255,257" + 13 * ",12", help="of the neighbours'")
     parser.add_argument("--max-new", type=int, default=16)
-    parser.add_argument("--tries", type=int, default=8, help="prompts to begin with")
+    parser.add_argument("--first", type=int, default=0, help="the first prompts to begin with")
+    parser.add_argument("--tries", type=int, default=8, help="how many to begin with")
     parser.add_argument("--output", type=Path, required=True, help="without its ending")
     asked = parser.parse_args()
     adapter = ADAPTERS[asked.adapter](asked.model)
@@ -187,7 +194,7 @@ async def main() -> None:
     async with launched(command, None, tell) as started, Client(Endpoint(started.url)) as client:
         dialogue = Dialogue(client, adapter, Overrides(), 300)
         shown = None
-        for seed in range(asked.tries):
+        for seed in range(asked.first, asked.first + asked.tries):
             shown = await difference(dialogue, begun_with(seed), ROUNDS)
             tell(f"prompts {seed}: {shown or 'no difference'}")
             if shown is not None:
