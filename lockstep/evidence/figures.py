@@ -115,6 +115,15 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("sampling-positions", "/predicate/counts/positions"),
         ("sampling-covered", "/predicate/counts/positions_covered"),
     ),
+    "certification-builtin.cert.json": (
+        ("certification-cells", "/predicate/counts/cells_planned"),
+        ("certification-clean", "/predicate/counts/cells_clean"),
+        ("certification-controls", "/predicate/counts/controls_shown"),
+        ("certification-rounds", "/predicate/counts/rounds_scored"),
+        ("certification-requests", "/predicate/counts/requests"),
+        ("certification-pairs", "/predicate/counts/pairs"),
+        ("certification-differing", "/predicate/counts/pairs_differing"),
+    ),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
@@ -154,6 +163,14 @@ WORDS = {
     "sampling-honest": "of these whose tokens follow from their log-probabilities",
     "sampling-positions": "positions",
     "sampling-covered": "of these covered; greedy ones and such are not",
+    "certification-builtin.cert.json": "the built-in server",
+    "certification-cells": "cells: cases under conditions that must not matter, and controls",
+    "certification-clean": "of these clean",
+    "certification-controls": "controls shown",
+    "certification-rounds": "rounds scored",
+    "certification-requests": "requests",
+    "certification-pairs": "pairs of answers compared",
+    "certification-differing": "of these that differ, the positive control's among them",
     "units": "units of the case that the fuzzer found",
     "prompt_tokens": "tokens of prompts left",
     "new_tokens": "new tokens left",

@@ -227,6 +227,25 @@ def sampled(making: Making) -> bytes:
     ).certificate
 
 
+def certified(making: Making) -> bytes:
+    """Certify the built-in server over every case of the plan, in two lifetimes, and sign."""
+    import asyncio
+
+    from lockstep.certify.config import Command, Config
+    from lockstep.certify.faults import Quiet, served
+    from lockstep.certify.issue import issue_certification
+    from lockstep.certify.results import Records
+    from lockstep.certify.run import observe
+
+    plan = {"lifetimes": 2, "repeats": 2, "top": 2, "filler": ("none", "varying")}
+    config = Config(adapter="lockstep", launch=Command(served("")), plan=plan)
+    making.progress("certifying the built-in server", 0, 1)
+    seen = asyncio.run(observe(config, Records(None, ""), Quiet()))
+    return issue_certification(
+        seen, [making.key], issued_at=making.issued_at, command=COMMAND
+    ).certificate
+
+
 def _observed(what: str, wanted: Sequence[Plan], making: Making) -> list[Observation]:
     """Make runs anew, whatever an earlier campaign has recorded."""
     from lockstep.relations.run import run_plans
@@ -250,6 +269,7 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "campaign.cert.json": ("fuzzing schedules", campaign),
     "mutation.cert.json": ("mutating the engine", mutations),
     "sampling.cert.json": ("sampling sequences", sampled),
+    "certification-builtin.cert.json": ("certifying the built-in server", certified),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 
