@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lockstep.sampling.observe import Judged
+    from lockstep.sampling.parity import Parity
 
 OUTPUT = options.certificate("sampling.cert.json")
 V1, UPSTREAM = "sampling/v1", "upstream-1.0.0"
@@ -173,15 +174,17 @@ def parity(
         raise typer.Exit(3)
 
 
-def _every(count: int) -> Callable[[int], None]:
+def _every(count: int) -> Callable[[Parity], None]:
     """Give a function that says how far a comparison is, twenty times in all."""
     told = 0
 
-    def progress(done: int) -> None:
+    def progress(found: Parity) -> None:
         nonlocal told
+        done = found.positions
         if done * 20 // count > told and done < count:
             told = done * 20 // count
-            typer.echo(f"{done} of {count} positions", err=True)
+            said = f"{done} of {count} positions, {found.differences} differences"
+            typer.echo(said, err=True)
 
     return progress
 

@@ -58,8 +58,13 @@ class Parity(NamedTuple):
         """Sum two comparisons."""
         if not isinstance(other, Parity):
             return NotImplemented
-        counts = [mine + theirs for mine, theirs in zip(self[:4], other[:4], strict=True)]
-        return Parity(*counts, (self.first + other.first)[:SHOWN])
+        return Parity(
+            self.positions + other.positions,
+            self.upstream + other.upstream,
+            self.refused + other.refused,
+            self.differences + other.differences,
+            (self.first + other.first)[:SHOWN],
+        )
 
 
 def compare(
@@ -67,7 +72,7 @@ def compare(
     seed: str,
     count: int,
     jobs: int = 1,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[Parity], None] = lambda found: None,
 ) -> Parity:
     """Compare so many random positions; neither jobs nor timing changes which they are.
 
@@ -76,7 +81,7 @@ def compare(
         seed: what the positions are drawn from.
         count: how many.
         jobs: processes at a time.
-        progress: told how many are done.
+        progress: told what was found so far, after each batch.
 
     Raises:
         LockstepError: BAD_VALUE where the command dies, or does not answer each request.
@@ -88,12 +93,12 @@ def compare(
     if jobs == 1:
         for batch in batches:
             found = found + _batch(tuple(command), batch)
-            progress(found.positions)
+            progress(found)
         return found
     with ProcessPoolExecutor(jobs) as pool:
         for part in pool.map(partial(_batch, tuple(command)), batches):
             found = found + part
-            progress(found.positions)
+            progress(found)
     return found
 
 

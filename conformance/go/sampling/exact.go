@@ -91,18 +91,6 @@ func exactMultiply(a Rounded, b Magnitude) Rounded {
 	return roundRatio(new(big.Int).Mul(a.wide(), b.coefficient()), big.NewInt(1), a.q+b.q)
 }
 
-// exactAdd is R(a + b).
-func exactAdd(a, b Rounded) Rounded {
-	x, y, q := align(a.wide(), a.q, b.wide(), b.q)
-	return roundRatio(new(big.Int).Add(x, y), big.NewInt(1), q)
-}
-
-// exactSubtract is R(a − b) for a not below b.
-func exactSubtract(a, b Rounded) Rounded {
-	x, y, q := align(a.wide(), a.q, b.wide(), b.q)
-	return roundRatio(new(big.Int).Sub(x, y), big.NewInt(1), q)
-}
-
 // exactCompare compares a with b.
 func exactCompare(a Rounded, b Magnitude) int {
 	x, y, _ := align(a.wide(), a.q, b.coefficient(), b.q)

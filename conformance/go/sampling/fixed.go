@@ -6,8 +6,8 @@ import (
 )
 
 // The functions of this file give what those of exact.go give, in one or two machine words. Nothing
-// in them is approximate: where the words hold the whole numerator, quotient and rest are those of
-// the integers; where they do not, the exact function is called.
+// in them is approximate: where words hold the whole numerator, quotient and rest are those of the
+// integers; where they do not, the exact function is called.
 
 // powers are 10^0 to 10^19, all that fit in a word.
 var powers = func() (table [smallDigits + 1]uint64) {
@@ -133,7 +133,10 @@ func (a Rounded) minus(b Rounded) Rounded {
 		// power of ten and the numbers under it lie ten times as close.
 		return a
 	case gap >= precision:
-		return exactSubtract(a, b)
+		hi, lo := bits.Mul64(a.c, powers[gap])
+		lo, borrow := bits.Sub64(lo, b.c, 0)
+		// b is below 10^gap, and a is not below 10^(9+gap): the quotient is above 10^10 − 11.
+		return roundWords(hi-borrow, lo, powers[gap-1], b.q+gap-1)
 	}
 	difference := a.c*powers[gap] - b.c
 	if difference == 0 {

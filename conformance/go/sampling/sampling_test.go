@@ -32,6 +32,18 @@ func randomMagnitude(from *Stream) Magnitude {
 	return Magnitude{small: 1 + from.Below(powers[size]-1), q: -int(from.Below(24))}
 }
 
+// exactAdd is R(a + b).
+func exactAdd(a, b Rounded) Rounded {
+	x, y, q := align(a.wide(), a.q, b.wide(), b.q)
+	return roundRatio(new(big.Int).Add(x, y), big.NewInt(1), q)
+}
+
+// exactSubtract is R(a − b) for a not below b.
+func exactSubtract(a, b Rounded) Rounded {
+	x, y, q := align(a.wide(), a.q, b.wide(), b.q)
+	return roundRatio(new(big.Int).Sub(x, y), big.NewInt(1), q)
+}
+
 func TestDraws(t *testing.T) {
 	stream := NewStream("reference_seed_v1", 0)
 	for i, want := range []uint64{4286832458236889005, 12281003819428572724, 12352776571910749143} {
