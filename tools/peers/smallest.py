@@ -31,6 +31,8 @@ from lockstep.certify.reproducer import script
 
 ROUNDS = 12
 """Submissions of a workload until it counts as not shown."""
+TURNS = 100
+"""Submissions that a script makes at most; it ends with the first difference."""
 ALONE = 4
 """Answers that the probe gets alone, which must agree."""
 
@@ -152,7 +154,7 @@ def reproducer(adapter: Any, work: Workload, url: str) -> str:
             "leaves": [False] * len(calls),
         }
         salts = {"reset": False, "salt": adapter.salts}
-        return {"name": name, "starts": ["start"], **salts, "rounds": [sent] * ROUNDS}
+        return {"name": name, "starts": ["start"], **salts, "rounds": [sent]}
 
     about = (
         f"A request gets another answer beside {len(work.neighbours)} other(s) than alone.\n\n"
@@ -161,6 +163,7 @@ def reproducer(adapter: Any, work: Workload, url: str) -> str:
     )
     cells = [cell("alone", [work.probe]), cell("beside", [work.probe, *work.neighbours])]
     told = {"about": about, "url": url, "key": None, "request": 0, "scope": "alone", "resets": []}
+    told["turns"] = TURNS
     return script({**told, "cells": cells})
 
 
