@@ -102,7 +102,12 @@ def told(code: str) -> dict[str, Any]:
             check=False,
         )
         found = json.loads(done.stdout)
-    except (subprocess.TimeoutExpired, ValueError):
+    except subprocess.TimeoutExpired:
+        raise LockstepError(
+            "LIBRARY_MISSING", "", "a library that can be imported",
+            f"no answer in {DOCTOR_SECONDS} s: this machine may be busy",
+        ) from None  # fmt: skip
+    except ValueError:
         found = None
     if not isinstance(found, dict):
         raise LockstepError(

@@ -59,7 +59,10 @@ def fuzz(
     from lockstep.fuzz import campaign
     from lockstep.fuzz.store import Store
     from lockstep.fuzz.worker import Subject, opened
+    from lockstep.mutation.load import find
 
+    if mutation is not None:
+        find(mutation)  # a name that is none is told here, not by each worker
     if executor not in ("processes", "ray"):
         raise typer.BadParameter(f"{executor}: processes or ray", param_hint="--executor")
     signer = _signer(certificate, key, mutation)

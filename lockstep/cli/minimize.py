@@ -55,6 +55,7 @@ def minimize(
     from lockstep.minimize.memo import Outcome, read_outcomes, write_outcomes
     from lockstep.minimize.observe import observe
     from lockstep.minimize.worker import Engine
+    from lockstep.mutation.load import find
 
     for place in (certificate, output, memo):
         if place is not None and not place.parent.is_dir():
@@ -63,6 +64,8 @@ def minimize(
     mutation = mutation or under
     if closed_by is not None and mutation is not None:
         raise typer.BadParameter("a mutation is not closed", param_hint="--closed-by")
+    if mutation is not None:
+        find(mutation)  # a name that is none is told here, not by each worker
     engine = Engine(mutation, None, None if model is None else str(model), backend, dtype)
     subject = f"{given.sha256} {mutation} {backend} {dtype}"
     outcomes: dict[str, Outcome] = {}

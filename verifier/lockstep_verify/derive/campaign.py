@@ -240,7 +240,7 @@ def _lines(predicate: dict[str, Any], environment: Environment) -> tuple[str, ..
     ]
     return (
         *environment.lines(),
-        f"seeds: {counts['records']} of {counts['cases']} cases, of which {counts['clean']} clean, "
+        f"seeds: {counts['records']}, distinct cases: {counts['cases']}; {counts['clean']} clean, "
         f"{counts['refused']} rightly refused, {counts['failed']} failed, {counts['not_run']} not "
         "run (attested)",
         f"explored: {counts['explored_pairs']} of {counts['pairs_legal']} pairs and "
