@@ -237,7 +237,14 @@ def certified(making: Making) -> bytes:
     from lockstep.certify.results import Records
     from lockstep.certify.run import observe
 
-    plan = {"lifetimes": 2, "repeats": 2, "top": 2, "filler": ("none", "varying")}
+    # Answers of 24 tokens: a burst of two small ones would be over before the gauge is read twice.
+    plan = {
+        "lifetimes": 2,
+        "repeats": 3,
+        "max_new": 24,
+        "top": 2,
+        "filler": ("none", "varying"),
+    }
     config = Config(adapter="lockstep", launch=Command(served("")), plan=plan)
     making.progress("certifying the built-in server", 0, 1)
     seen = asyncio.run(observe(config, Records(None, ""), Quiet()))
