@@ -136,7 +136,7 @@ WORDS = {
     "fidelity.cert.json": "fidelity",
     "replay.cert.json": "one execution",
     "campaign.cert.json": "fuzzing",
-    "records": "cases drawn from seeds, each run twice and its requests alone",
+    "records": "seeds, the case of each run twice and its requests alone",
     "failed": "of these failed",
     "altered": "of these altered from others that had shown something new",
     "cells": "transitions of the lifecycle taken",
