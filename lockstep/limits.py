@@ -38,7 +38,7 @@ FUZZ_FAILURES = 100
 """Failures of a campaign that are kept whole; one defect shows in many mutants."""
 
 FUZZ_STEPS = 4096
-"""Steps of a fuzzed run: its policies bound preemptions and pauses, so that some hundred suffice."""
+"""Steps of a fuzzed run: its policies bound preemptions and pauses, so that hundreds suffice."""
 
 CLUSTER_SECONDS = 10
 """Time that a cluster's head node has to take a connection."""
