@@ -18,6 +18,7 @@ from lockstep.cli import main
 from lockstep.cli.evidence import OWN_KEY, _policy
 from lockstep.errors import LockstepError
 from lockstep.evidence.index import build_index, faults, markdown, published_figures
+from lockstep.evidence.make import MAKERS
 
 SPAN = ("2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z")
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,8 +66,8 @@ def test_a_key_stays_as_long_as_a_certificate_is_signed_with_it(tmp_path: Path) 
 
 
 def test_figures_of_foreign_certificates_are_kept_and_read_anew(tmp_path: Path) -> None:
-    for path in (ROOT / "evidence").glob("*.cert.json"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    for name in MAKERS:
+        (tmp_path / name).write_bytes((ROOT / "evidence" / name).read_bytes())
     payload = base64.b64encode(b'{"predicate":{"n":5}}').decode()
     (tmp_path / "gpu.cert.json").write_bytes(lcj.encode({"payload": payload}))
     old = {"gpu-n": {"file": "gpu.cert.json", "pointer": "/predicate/n", "value": 4}}

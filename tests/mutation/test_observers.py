@@ -138,11 +138,15 @@ def test_a_proxy_of_the_reversed_fold_contradicts_its_declaration(folder: Path) 
         [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False
     )
     assert done.stdout == "violated True\n", done.stderr
-    row = {"operator": "fold_reversed", "killed_by": ["MR8"], "verdict": "killed", "cells": []}
-    matrix = Matrix([], [row], ["MR8"])
-    assert contradicted(matrix) == ["fold_reversed"]
-    assert verdict(matrix) == "UNPROVEN"
-    assert verdict(Matrix([], [{**row, "killed_by": ["GOLDEN"]}], ["GOLDEN"])) == "EXPLAINED"
+
+    def matrix(observer: str) -> Matrix:
+        cell = {"observer": observer, "seen": "differs", "ran": 1, "live": 1, "outcome": "killed"}
+        told = {"killed_by": [observer], "verdict": "killed", "cells": [cell]}
+        return Matrix([], [{"operator": "fold_reversed", **told}], [observer])
+
+    assert contradicted(matrix("MR8")) == ["fold_reversed"]
+    assert verdict(matrix("MR8")) == "UNPROVEN"
+    assert verdict(matrix("GOLDEN")) == "EXPLAINED"
 
 
 def test_golden_bytes_agree_with_what_the_engine_gave(setting: Setting) -> None:

@@ -101,7 +101,7 @@ def test_the_environment_is_read_back(interpreted: OpenTriton) -> None:
 def test_an_unknown_dtype_is_refused(interpreted: OpenTriton) -> None:
     with pytest.raises(LockstepError) as caught:
         interpreted("bfloat16")
-    assert (caught.value.code, caught.value.pointer) == ("KERNEL_INPUT", "/dtype")
+    assert (caught.value.code, caught.value.pointer) == ("USAGE", "--dtype")
 
 
 OPENED = """
