@@ -1,7 +1,6 @@
 """The form of a finding's case, and what it was run on (FIND-11, steps 1, 2 and 8)."""
 
 import hashlib
-from decimal import Decimal
 from typing import Any
 
 from lockstep_verify import lcj, limits
@@ -9,11 +8,10 @@ from lockstep_verify.derive.environment import Environment, check_environment
 from lockstep_verify.derive.finding_removals import actions_of
 from lockstep_verify.derive.model import check_model
 from lockstep_verify.derive.replay_ledger import NAMING
+from lockstep_verify.derive.workload_requests import check_requests
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
-_MOST = {"temperature": 100, "top_p": 1, "min_p": 1}
-"""The most that sampling parameters may be; none is below 0, and top_p is above [SCHED-7]."""
 
 
 def digest(case: dict[str, Any]) -> str:
@@ -42,7 +40,7 @@ def check_case(predicate: dict[str, Any]) -> None:
     work *= len(predicate["removals"]) + 1
     if work > limits.FINDING_WORK:
         raise Refusal("LIMIT_SIZE", f"{_AT}/case", f"at most {limits.FINDING_WORK}", work)
-    _check_requests(requests, predicate["model"])
+    check_requests(requests, predicate["model"], f"{_AT}/case/workload/requests")
     for (step, place), action in actions:
         at, blocks = f"{_AT}/case/steps/{step}/{place}", action.get("blocks", [])
         if ("tokens" in action) != (action["event"] == "chunk"):
@@ -53,25 +51,6 @@ def check_case(predicate: dict[str, Any]) -> None:
             raise Refusal("BAD_VALUE", at, "blocks of the pool", blocks)
     if predicate["case_sha256"] != digest(case):
         raise Refusal("BAD_VALUE", f"{_AT}/case_sha256", digest(case), predicate["case_sha256"])
-
-
-def _check_requests(requests: list[dict[str, Any]], model: dict[str, Any]) -> None:
-    ids: set[str] = set()
-    for i, request in enumerate(requests):
-        at = f"{_AT}/case/workload/requests/{i}"
-        if request["id"] in ids:
-            raise Refusal("DUPLICATE_REQUEST", f"{at}/id", "distinct ids", request["id"])
-        ids.add(request["id"])
-        for j, token in enumerate(request["prompt"]):
-            if token >= model["vocab_size"]:
-                raise Refusal("TOKEN_OUT_OF_RANGE", f"{at}/prompt/{j}", "a token", token)
-        length, longest = len(request["prompt"]) + request["max_new"], model["max_positions"]
-        if length > longest:
-            raise Refusal("SEQUENCE_TOO_LONG", at, f"at most {longest} tokens", length)
-        for name, most in _MOST.items():
-            value = request["sampling"][name]
-            if Decimal(value) > most or (name == "top_p" and Decimal(value) == 0):
-                raise Refusal("BAD_VALUE", f"{at}/sampling/{name}", f"at most {most}", value)
 
 
 def check_subject(statement: dict[str, Any], name: str, sha256: str) -> None:

@@ -5,7 +5,6 @@ made here anew. The order of the checks is the normative one.
 """
 
 import hashlib
-from decimal import Decimal
 from typing import Any
 
 from lockstep_verify import lcj, limits, spec
@@ -16,6 +15,7 @@ from lockstep_verify.derive.not_run import check_not_run
 from lockstep_verify.derive.replay_ledger import NAMING, Ledger, Row, framed, number, numbers
 from lockstep_verify.derive.replay_outputs import LogitParts, check_outputs
 from lockstep_verify.derive.replay_totals import check_coverage, check_totals
+from lockstep_verify.derive.workload_requests import check_requests
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
@@ -26,8 +26,6 @@ NOT_RUN = (
     "devices other than the one that the environment names",
 )
 """What no such certificate covers [RPL-6]."""
-_MOST = {"temperature": 100, "top_p": 1, "min_p": 1}
-"""The most that sampling parameters may be; none is below 0, and top_p is above [SCHED-7]."""
 
 
 def derive(statement: dict[str, Any], options: Options) -> Derivation:
@@ -91,22 +89,7 @@ def _check_workload(predicate: dict[str, Any]) -> list[int]:
         limit = limits.REPLAY_READINGS
         expected = f"at most {limit} blocks and requests, times steps and actions"
         raise Refusal("LIMIT_SIZE", f"{_AT}/schedule", expected, cost)
-    ids: set[str] = set()
-    for i, request in enumerate(requests):
-        at = f"{_AT}/workload/requests/{i}"
-        if request["id"] in ids:
-            raise Refusal("DUPLICATE_REQUEST", f"{at}/id", "distinct ids", request["id"])
-        ids.add(request["id"])
-        for j, token in enumerate(request["prompt"]):
-            if token >= model["vocab_size"]:
-                raise Refusal("TOKEN_OUT_OF_RANGE", f"{at}/prompt/{j}", "a token", token)
-        length, longest = len(request["prompt"]) + request["max_new"], model["max_positions"]
-        if length > longest:
-            raise Refusal("SEQUENCE_TOO_LONG", at, f"at most {longest} tokens", length)
-        for name, most in _MOST.items():
-            value = request["sampling"][name]
-            if Decimal(value) > most or (name == "top_p" and Decimal(value) == 0):
-                raise Refusal("BAD_VALUE", f"{at}/sampling/{name}", f"at most {most}", value)
+    check_requests(requests, model, f"{_AT}/workload/requests")
     order = sorted(range(len(requests)), key=lambda i: requests[i]["arrival"])
     for i in order:
         known = len(requests[i]["prompt"]) + requests[i]["max_new"]
