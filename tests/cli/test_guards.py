@@ -160,6 +160,7 @@ def test_a_time_that_is_one_is_kept() -> None:
     assert times.SHAPE.fullmatch(times.claimed(None))
 
 
+@pytest.mark.slow  # twice the main job; `make run` is it once
 def test_the_demo_is_safe_to_repeat_and_removes_nothing_of_others(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     code = "import sys; sys.modules['torch'] = None\n"
