@@ -67,7 +67,10 @@ def test_the_server_is_clean_and_its_other_mode_is_the_positive_control(
 
 @pytest.mark.parametrize(
     ("fault", "case"),
-    [("matched_length_equal_to_block", "prefix_equal"), ("draw_keyed_by_row", "seeded_sampling")],
+    [
+        ("matched_length_equal_to_block", "prefix_equal"),
+        pytest.param("draw_keyed_by_row", "seeded_sampling", marks=pytest.mark.slow),
+    ],
 )
 def test_a_fault_is_a_divergence(fault: str, case: str) -> None:
     result = certified(f"{SERVE} --fault {fault}", cases=(case,))

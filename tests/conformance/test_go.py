@@ -115,7 +115,11 @@ def test_unit_tests_pass(go: Go) -> None:
     go.run("test", "./...")
 
 
-@pytest.mark.parametrize("mode", [[], ["--cli"]], ids=["protocol", "command-line"])
+@pytest.mark.parametrize(
+    "mode",
+    # The command line starts a process a vector, and derives by the same code.
+    [pytest.param([], id="protocol"), pytest.param(["--cli"], id="cli", marks=pytest.mark.slow)],
+)
 def test_passes_every_vector(binary: Path, mode: list[str]) -> None:
     scored = [*command_of(binary), *([] if mode else ["--protocol"])]
     runner = [sys.executable, "-c", "from lockstep.cli import main; main()"]

@@ -20,6 +20,7 @@ FAMILIES = {
 LARGEST_SET_BYTES = 5_000_000
 
 
+@pytest.mark.slow  # `make check` compares them too
 def test_the_committed_vectors_are_what_the_cases_give():
     files = build.build()
     assert build.differences(files) == ()
