@@ -9,8 +9,7 @@ from typing import Any
 import typer
 
 OWN_KEY = "evidence"
-"""Name of the key that `make evidence` makes, and how the names of those of single certificates
-begin; other keys of the policy are kept."""
+"""How the names of the keys that this command makes begin; other keys of the policy are kept."""
 YEARS = 10
 """How long that key and its policy hold: committed files are verified long after."""
 
@@ -119,22 +118,24 @@ def _policy(old: Path, key: Any, signers: set[str]) -> dict[str, Any]:
     """Give the new policy: the new key, those of this command that still signed, and all others."""
     from lockstep.certificate import keys, times
 
-    own = keys.key_id(key.public_key())
-    name = f"{OWN_KEY}-{own[:8]}"
+    name = _key_name(keys.key_id(key.public_key()))
     policy = keys.sole_policy(key.public_key(), name, "lockstep", times.period(YEARS))
     if old.is_file():
         before = json.loads(old.read_bytes())
         kinds = {rule["predicateType"] for rule in policy["rules"]}
         policy["version"] = before["version"] + 1
-        policy["keys"] += [
-            entry
-            for entry in before["keys"]
-            if not entry["name"].startswith(OWN_KEY)
-            or keys.key_id_of(bytes.fromhex(entry["public"])) in signers
-        ]
+        for entry in before["keys"]:
+            signer = keys.key_id_of(bytes.fromhex(entry["public"]))
+            if entry["name"] not in (OWN_KEY, _key_name(signer)) or signer in signers:
+                policy["keys"].append(entry)
         policy["rules"] += [r for r in before["rules"] if r["predicateType"] not in kinds]
         policy["floors"] = before["floors"]
     return policy
+
+
+def _key_name(key_id: str) -> str:
+    """Name a key of this command so that several stand in one policy."""
+    return f"{OWN_KEY}-{key_id[:8]}"
 
 
 def verify_all(folder: Path) -> None:

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from lockstep import cli
-from lockstep.cli import main
 from lockstep.engine.tiny import make_tiny
 
 Run = Callable[..., str]
 
 
 @pytest.fixture
-def lockstep(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Run:
-    """Run a command in a folder of its own, and give what it printed."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, exit: int = 2) -> str:
-        monkeypatch.setattr(sys, "argv", ["lockstep", *arguments])
-        status = main()
-        printed = capsys.readouterr()
-        assert status == exit, printed.out + printed.err
-        return printed.out + printed.err
-
-    return run
+def lockstep(lockstep: Run) -> Run:
+    """Run a command that is refused: as a use of it unless another exit status is named."""
+    return partial(lockstep, exit=2)
 
 
 @pytest.fixture

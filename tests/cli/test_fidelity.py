@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lockstep import spec
-from lockstep.cli import main
 from lockstep.engine.tiny import TinyModel, make_tiny
 from lockstep.evidence.index import statement_of
 from lockstep.fidelity import golden
 
 Run = Callable[..., str]
-
-
-@pytest.fixture
-def lockstep(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Run:
-    """Run a command in a folder of its own, and give what it printed."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, exit: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["lockstep", *arguments])
-        status = main()
-        printed = capsys.readouterr()
-        assert status == exit, printed.out + printed.err
-        return printed.out + printed.err
-
-    return run
 
 
 @pytest.fixture

@@ -63,6 +63,24 @@ def test_a_key_stays_as_long_as_a_certificate_is_signed_with_it(tmp_path: Path) 
     signer = keys.key_id_of(bytes.fromhex(before["keys"][0]["public"]))
     after = _policy(tmp_path / "trust.json", Ed25519PrivateKey.generate(), {signer})
     assert after["keys"][1:] == before["keys"]
+    (tmp_path / "trust.json").write_bytes(lcj.encode(after))
+    last = _policy(tmp_path / "trust.json", Ed25519PrivateKey.generate(), {signer})
+    assert last["keys"][1:] == before["keys"]
+
+
+def test_a_key_of_others_stays_whatever_its_name_begins_with(tmp_path: Path) -> None:
+    before = policy_with_a_foreign_key(version=1)
+    before["keys"][1]["name"] = f"{OWN_KEY}-elsewhere"
+    (tmp_path / "trust.json").write_bytes(lcj.encode(before))
+    after = _policy(tmp_path / "trust.json", Ed25519PrivateKey.generate(), set())
+    assert after["keys"][1:] == before["keys"][1:]
+
+
+def test_evidence_names_the_certificates_that_it_makes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "evidence", "--folder", str(ROOT / "evidence"), "--only", "none") == 2
+    assert "exact-transformations.cert.json" in capsys.readouterr().err
 
 
 def test_figures_of_foreign_certificates_are_kept_and_read_anew(tmp_path: Path) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lockstep.cli import main
 from lockstep.fuzz.lineage import Lineage, case_of
 from lockstep.fuzz.store import Store
 from lockstep.minimize import wedge
@@ -21,21 +19,10 @@ UNDER = ("--mutation", wedge.MUTATION)
 
 
 @pytest.fixture
-def lockstep(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Run:
-    """A folder with the swarm's case of the oversized request, and a way to run commands in it."""
-    monkeypatch.chdir(tmp_path)
+def lockstep(lockstep: Run) -> Run:
+    """Run commands in a folder with the swarm's case of the oversized request."""
     Path("case.json").write_bytes(case_of(Lineage("swarm", (wedge.SEED,))).encode())
-
-    def run(*arguments: str, exit: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["lockstep", *arguments])
-        status = main()
-        printed = capsys.readouterr()
-        assert status == exit, printed.out + printed.err
-        return printed.out + printed.err
-
-    return run
+    return lockstep
 
 
 def test_a_case_is_reduced_signed_and_shown_again(lockstep: Run) -> None:

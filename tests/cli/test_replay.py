@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,29 +11,17 @@ import pytest
 
 from lockstep.certificate import keys, lcj, times
 from lockstep.certificate.verifier import verify
-from lockstep.cli import main
 from lockstep.evidence.index import statement_of
 
 Run = Callable[..., str]
 
 
 @pytest.fixture
-def lockstep(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Run:
-    """A folder with a workload of four requests, and a way to run commands in it."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, exit: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["lockstep", *arguments])
-        status = main()
-        printed = capsys.readouterr()
-        assert status == exit, printed.out + printed.err
-        return printed.out + printed.err
-
+def lockstep(lockstep: Run) -> Run:
+    """Run commands in a folder with a workload of four requests."""
     make = "workload make --kind prefixes --requests 4 --block-size 8 --max-new 5 --seed 2"
-    run(*make.split(), "-o", "w.json")
-    return run
+    lockstep(*make.split(), "-o", "w.json")
+    return lockstep
 
 
 RECORD = ("record", "--workload", "w.json", "--block-size", "8")
