@@ -69,6 +69,13 @@ async def submit(
             return
         await dialogue.send(wanted, clock, reply, first, place in leaving)
 
+    def begin(begun: asyncio.Event) -> Callable[[], None]:
+        def first() -> None:
+            begun.set()
+            peak.call()
+
+        return first
+
     widest = max((len(places) for places in sent), default=0)
     async with _followed(gauge, widest) as peak, asyncio.TaskGroup() as group:
         tasks: list[asyncio.Task[None]] = []
@@ -80,7 +87,7 @@ async def submit(
                 await begun.wait()
             if places:
                 begun = asyncio.Event()
-                tasks = [group.create_task(one(place, begun.set)) for place in places]
+                tasks = [group.create_task(one(place, begin(begun))) for place in places]
     placed = tuple(_placed(reply, place) for place, reply in enumerate(replies))
     return Exchanged(placed, peak.value, peak.polls)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class Peak:
 
     def __init__(self, expected: int) -> None:
         self._expected = expected
+        self._called = asyncio.Event()
         self.value: int | None = None
         self.polls = 0
 
@@ -124,9 +126,18 @@ class Peak:
             self.value = max(reading, self.value or 0)
             self.polls += 1
 
+    def call(self) -> None:
+        """Let the next reading be now: a request has just begun to answer."""
+        self._called.set()
+
     async def follow(self, gauge: Gauge) -> None:
-        """Read again and again, until it is cancelled."""
+        """Read again and again, and whenever it is called for, until it is cancelled."""
         while True:
+            self._called.clear()
             await self.look(gauge)
-            known = self.value is not None and self.value >= self._expected
-            await asyncio.sleep(KNOWN_INTERVAL_SECONDS if known else INTERVAL_SECONDS)
+            if self.value is not None and self.value >= self._expected:
+                await asyncio.sleep(KNOWN_INTERVAL_SECONDS)
+                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(INTERVAL_SECONDS):
+                    await self._called.wait()

@@ -72,7 +72,7 @@ def _verified(path: Path, trust: Sequence[str]) -> str:
 
 def _told(predicate: Mapping[str, Any]) -> list[str]:
     """Say a verdict, what stands behind it, and the first difference."""
-    from lockstep.certify.report import message
+    from lockstep.certify.report import message, name
 
     counts = predicate["counts"]
     controls = ", ".join(f"{one['name']} {one['status']}" for one in predicate["controls"])
@@ -81,6 +81,7 @@ def _told(predicate: Mapping[str, Any]) -> list[str]:
         "compared",
         f"controls: {controls}",
     ]
-    apart = [one for one in predicate["cells"] if one["verdict"] == "divergent"]
-    mine = [one for one in apart if not (one["control"] or "").startswith("positive")]
-    return [*lines, *(f"{one['case']}: {message(one)}" for one in mine[:1])]
+    mine = [one for one in predicate["cells"] if not (one["control"] or "").startswith("positive")]
+    apart = [one for one in mine if one["verdict"] == "divergent"]
+    told = apart[:1] or [one for one in mine if one["verdict"] != "clean"]
+    return [*lines, *(f"{one['case']}, {name(one)}: {message(one)}" for one in told)]

@@ -94,7 +94,9 @@ def listen(host: str, port: int) -> socket.socket:
         LockstepError: ADDRESS_UNAVAILABLE.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small parts at once (TCP_NODELAY) only where a socket names its protocol; else
+    # each answer waits some 40 ms for an acknowledgement.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import cast
+
 import pytest
 
-from lockstep.certify.witness import Sample, samples, total
+from lockstep.certify import witness
+from lockstep.certify.witness import Gauge, Peak, Sample, samples, total
 
 TEXT = r"""
 # HELP vllm:num_requests_running Number of requests in model execution batches.
@@ -37,3 +41,26 @@ def test_labels_are_unescaped() -> None:
     first = next(iter(samples(TEXT)))
     labels = (("engine", "0"), ("model_name", 'a"b\\c, d={e}'))
     assert first == Sample("vllm:num_requests_running", labels, 3.0)
+
+
+def test_a_peak_is_read_when_it_is_called_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(witness, "INTERVAL_SECONDS", 60)
+    readings = iter((1, 2))
+
+    class Counted:
+        async def read(self) -> int:
+            return next(readings)
+
+    async def followed() -> Peak:
+        peak = Peak(2)
+        task = asyncio.create_task(peak.follow(cast(Gauge, Counted())))
+        async with asyncio.timeout(5):
+            while peak.polls < 1:
+                await asyncio.sleep(0)
+            peak.call()
+            while peak.polls < 2:
+                await asyncio.sleep(0)
+        task.cancel()
+        return peak
+
+    assert asyncio.run(followed()).value == 2
