@@ -22,7 +22,8 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:certification:v1": "certification",
     "urn:lockstep:certificate:sampling:v1": "sampling",
 }
-"""The module below this package, and the stem of the spec's files, by predicate type."""
+"""The stem of the spec's files, by predicate type; the module below this package is named alike,
+with `_` for `-`."""
 
 
 class Options(NamedTuple):
@@ -68,7 +69,8 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     Raises:
         Refusal: the code of the kind's first rule that the statement breaks.
     """
-    module = importlib.import_module(f"{__name__}.{KINDS[statement['predicateType']]}")
+    kind = KINDS[statement["predicateType"]]
+    module = importlib.import_module(f"{__name__}.{kind.replace('-', '_')}")
     derivation: Derivation = module.derive(statement, options)
     return derivation
 
