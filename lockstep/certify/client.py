@@ -7,7 +7,7 @@ when it is used, which would look like an answer that broke off.
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,10 +63,19 @@ class Endpoint:
 
 
 class Client:
-    """Calls to one server; used as an asynchronous context."""
+    """Calls to one server; used as an asynchronous context.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    Args:
+        endpoint: where it is.
+        sent: is told the path and the bytes of each request's body that is answered, as they went
+            out, before its answer is read.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, sent: Callable[[str, bytes], None] = lambda path, body: None
+    ) -> None:
         self.endpoint = endpoint
+        self._sent = sent
         self._http = _http(endpoint, keep=0)
         # Polling is a call every few milliseconds, one after the other.
         self._polls = _http(endpoint, keep=1)
@@ -122,6 +131,7 @@ class Client:
             httpx.HTTPError, StatusError; ValueError: what came is no such stream.
         """
         async with self._http.stream("POST", path, json=body, timeout=None) as answer:
+            self._sent(answer.request.url.path, answer.request.content)
             if not answer.is_success:
                 _require_success(
                     answer.status_code, (await answer.aread()).decode("utf-8", "replace")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lockstep.certify import numbers
@@ -31,6 +31,7 @@ class Reply:
         answer: None where there is no whole one.
         failure: why there is none, its place to be filled in; None beside an answer, and for a
             request that was cancelled as planned.
+        arrivals: when each part of a streamed answer came that brought tokens.
     """
 
     ask: Ask | None = None
@@ -39,6 +40,7 @@ class Reply:
     end: int | None = None
     answer: Answer | None = None
     failure: Failure | None = None
+    arrivals: list[int] = field(default_factory=list)
 
 
 class Dialogue:
@@ -147,11 +149,13 @@ class Dialogue:
         cached = None
         async with self.client.events(path, body, ask.stream) as documents:
             async for document in documents:
-                if reading.take(document) and ask.stream and reply.first is None:
-                    reply.first = clock()
-                    first()
-                    if leave:
-                        return
+                if reading.take(document) and ask.stream:
+                    reply.arrivals.append(clock())
+                    if reply.first is None:
+                        reply.first = reply.arrivals[0]
+                        first()
+                        if leave:
+                            return
                 if self.overrides.cached is not None:
                     told = numbers.as_integer(numbers.at(document, self.overrides.cached))
                     cached = cached if told is None else told
