@@ -175,11 +175,15 @@ class Execution:
 
     def _drawings(self, work: Sequence[Work]) -> list[Drawing]:
         return [
-            Drawing(request.stream, item.first + len(item.tokens), request.sampling)
+            Drawing(*request.stream, self._outputs(item), request.sampling)
             for item in work
             if item.emits
             for request in [self.ledger.request(item.number)]
         ]
+
+    def _outputs(self, item: Work) -> int:
+        """Give how many tokens a decode's request has emitted before it."""
+        return item.first + len(item.tokens) - len(self.ledger.request(item.number).prompt)
 
     def _count(self, work: Sequence[Work], drawings: Sequence[Drawing], logits: Float32) -> None:
         self._counters.batch(work, sum(not drawing.sampling.greedy for drawing in drawings))

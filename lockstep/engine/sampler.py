@@ -1,33 +1,37 @@
-"""From logits to a token: weights, filters and a draw, all in integers [ENG-13] to [ENG-15].
+"""From logits to a token, by the sampler of spec/sampling.md [ENG-13] to [ENG-15].
 
-A draw depends on the request's own seed, name and position, and on nothing that a neighbour, a
-preemption or an earlier step could change: there is no generator whose state goes on.
+The logits' log-probabilities are the last floats: what follows is decimal and integer arithmetic,
+the same that a validator does. A draw depends on the request's own seed, name and position, and on
+nothing that a neighbour, a preemption or an earlier step could change: there is no generator whose
+state goes on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.engine.backend import Backend
-from lockstep.engine.digest import U64, framed, u64
-from lockstep.engine.sampling import Sampling, fraction
+from lockstep.engine.sampling import Sampling
 from lockstep.errors import LockstepError
-
-Weights = NDArray[np.uint32]
+from lockstep.sampling.categorical import draw
+from lockstep.sampling.seed import Origin, derive_seed
+from lockstep.sampling.support import Integers, Support, choose, units_of
 
 
 class Drawing(NamedTuple):
     """What a token of a request is drawn with.
 
     Attributes:
-        name: the request's stream.
-        position: the place of the token in its sequence, prompt included.
+        name: of the request, and of others that are to draw alike.
+        choice: index among the sequences of that name.
+        position: index of the token among those that the request emits.
         sampling: the request's parameters.
     """
 
     name: str
+    choice: int
     position: int
     sampling: Sampling
 
@@ -47,12 +51,12 @@ def sample(
         names: ids of the requests, for errors; None where the streams are the ids.
 
     Raises:
-        LockstepError: LOGITS_NOT_FINITE, naming the request and the position.
+        LockstepError: LOGITS_NOT_FINITE, naming the request and which of its tokens.
     """
     ids = [drawing.name for drawing in drawings] if names is None else names
     for row, drawing, name in zip(logits, drawings, ids, strict=True):
         if not np.isfinite(row).all():
-            where = f"request {name}, position {drawing.position}"
+            where = f"request {name}, output {drawing.position}"
             wrong = int(np.flatnonzero(~np.isfinite(row))[0])
             raise LockstepError(
                 "LOGITS_NOT_FINITE", where, "finite logits", f"{row[wrong]} for token {wrong}"
@@ -67,65 +71,31 @@ def sample(
 
 
 def _draw(backend: Backend, logits: NDArray[np.float32], drawings: Sequence[Drawing]) -> list[int]:
-    temperatures = [float(drawing.sampling.temperature) for drawing in drawings]
-    weights = backend.numpy(backend.weights(backend.array(logits), temperatures))
-    kept = np.stack(
-        [keep(row, drawing.sampling) for row, drawing in zip(weights, drawings, strict=True)]
-    )
-    totals = kept.sum(axis=-1, dtype=np.uint64).tolist()
-    points = [point(drawing, total) for drawing, total in zip(drawings, totals, strict=True)]
-    chosen = backend.draw(backend.array(kept), np.array(points, dtype=np.uint64))
+    rows = units(backend, logits)
+    weighed = [weigh(row, drawing.sampling) for row, drawing in zip(rows, drawings, strict=True)]
+    seeds = [seed(drawing) for drawing in drawings]
+    chosen = [draw(weights, named) for weights, named in zip(weighed, seeds, strict=True)]
     return [int(token) for token in chosen]
 
 
-def keep(weights: Weights, sampling: Sampling) -> Weights:
-    """Set to 0 what top_k, then top_p, then min_p drop of a row's weights [V] [ENG-14].
-
-    Tokens are ranked by weight, largest first, and among equals by id. The first is never dropped.
-    """
-    order = _ranked(weights)
-    if sampling.top_k:
-        order = order[: sampling.top_k]
-    ranked = weights[order].astype(np.uint64)
-    share = fraction(sampling.top_p)
-    if not share.whole:
-        total = int(ranked.sum())
-        wanted = _ceil(total * share.numerator, share.denominator)
-        count = int(np.searchsorted(np.cumsum(ranked), np.uint64(wanted), side="left")) + 1
-        order, ranked = order[:count], ranked[:count]
-    least = fraction(sampling.min_p)
-    if not least.off:
-        wanted = _ceil(int(ranked[0]) * least.numerator, least.denominator)
-        order = order[ranked >= np.uint64(wanted)]
-    kept = np.zeros_like(weights)
-    kept[order] = weights[order]
-    return kept
+def units(backend: Backend, logits: NDArray[np.float32]) -> Integers:
+    """Give the log-probabilities of rows [R, V] in units of 10^-12 [ENG-14]."""
+    logprobs = backend.numpy(backend.log_softmax(backend.array(logits)))
+    return units_of(logprobs.astype(np.float32, copy=False))
 
 
-def point(drawing: Drawing, total: int) -> int:
-    """Give an integer from 0 to total - 1, each as likely as any other [ENG-15]."""
-    attempt = 0
-    while True:
-        digest = framed(
-            "lockstep/draw/1",
-            u64(drawing.sampling.seed),
-            drawing.name.encode("utf-8"),
-            u64(drawing.position),
-            u64(attempt),
-        )
-        # A product rather than a remainder: where two backends' weights differ in their last
-        # bits, so does the point, and not wildly.
-        high, low = divmod(int.from_bytes(digest[:8], "big") * total, U64)
-        if low >= U64 % total:
-            return high
-        attempt += 1
+def support(row: Integers, sampling: Sampling) -> Support:
+    """Give the tokens of a row of `units` that enter a draw [ENG-14]."""
+    return choose(np.arange(len(row)), row, sampling.resolved, len(row))
 
 
-def _ranked(weights: Weights) -> NDArray[np.int64]:
-    # Stable over the complement: equal weights stay in the order of ids.
-    ranks: NDArray[np.int64] = np.argsort(~weights, kind="stable")
-    return ranks
+def weigh(row: Integers, sampling: Sampling) -> Mapping[str, int]:
+    """Give the weights of the tokens of a row of `units` that filters keep [ENG-14]."""
+    return support(row, sampling).weights(sampling.resolved)
 
 
-def _ceil(numerator: int, denominator: int) -> int:
-    return -(-numerator // denominator)
+def seed(drawing: Drawing) -> str:
+    """Give the seed of a token's draw [ENG-15]."""
+    own = drawing.sampling
+    origin = Origin(own.seed, drawing.name, own.beacon)
+    return derive_seed(origin, drawing.choice, drawing.position)

@@ -1,14 +1,15 @@
 """The sampling parameters of a request, read strictly: one form for each value [ENG-12].
 
-Fractions stay decimal: as a request writes them, so are they compared, in integers. Only the
-temperature becomes a binary fraction, in the kernel that makes weights of logits.
+Fractions stay decimal: as a request writes them, so are they taken, and none becomes binary.
 """
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from lockstep.errors import LockstepError
+from lockstep.sampling.parameters import Parameters, resolve
 
 LARGEST_SEED = (1 << 53) - 1
 """The largest integer that a document may hold [LCJ-5]."""
@@ -22,6 +23,8 @@ LARGEST_TEMPERATURE = 100
 # At most nine places after the point: a fraction's numerator times a row's sum of weights then
 # stays far below 2^128, and its terms are exact in any language with such integers.
 _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.([0-9]{0,8}[1-9]))?")
+
+_BEACON = re.compile(r"([0-9a-f]{64})?")
 
 _GRAMMAR = "a decimal fraction as digits and point, without needless zeros, of at most 9 places"
 
@@ -48,12 +51,14 @@ class Sampling:
     """How a request's tokens are chosen.
 
     Attributes:
-        temperature: 0 to 100; "0" is greedy, and then nothing is drawn.
-        top_k: keep this many tokens of the largest weight; 0 keeps all.
-        top_p: above 0 and at most 1; keep the fewest tokens of the largest weights that have this
-            share of all weight. "1" keeps all.
-        min_p: 0 to 1; keep tokens with at least this share of the largest weight. "0" keeps all.
+        temperature: 0 to 100; below 0.00001 it is greedy, and nothing is drawn.
+        top_k: keep this many of the likeliest tokens; 0 keeps all.
+        top_p: above 0 and at most 1; keep the fewest of the likeliest tokens that reach this
+            probability together. "1" keeps all.
+        min_p: 0 to 1; keep tokens with at least this share of the largest probability. "0" keeps
+            all.
         seed: 0 to 2^53 - 1.
+        beacon: 64 hex digits that nobody could choose, or empty [SAMP-4].
 
     Raises:
         LockstepError: WRONG_TYPE or BAD_VALUE, with the member's pointer.
@@ -64,6 +69,7 @@ class Sampling:
     top_p: str = "1"
     min_p: str = "0"
     seed: int = 0
+    beacon: str = ""
 
     def __post_init__(self) -> None:
         _within(self.temperature, "/temperature", False, LARGEST_TEMPERATURE)
@@ -75,15 +81,24 @@ class Sampling:
                 raise LockstepError("WRONG_TYPE", f"/{name}", "an integer", value)
             if not 0 <= value <= largest:
                 raise LockstepError("BAD_VALUE", f"/{name}", f"0 to {largest}", value)
+        if type(self.beacon) is not str:
+            raise LockstepError("WRONG_TYPE", "/beacon", "a string", type(self.beacon).__name__)
+        if not _BEACON.fullmatch(self.beacon):
+            raise LockstepError("BAD_VALUE", "/beacon", "64 hex digits", self.beacon[:80])
 
-    @property
+    @cached_property
+    def resolved(self) -> Parameters:
+        """The parameters without what is off [SAMP-12]."""
+        return resolve(self.temperature, self.top_k, self.top_p, self.min_p)
+
+    @cached_property
     def greedy(self) -> bool:
-        """Whether the largest logit is taken."""
-        return self.temperature == "0"
+        """Whether the largest logit is taken [ENG-13]."""
+        return self.resolved.greedy
 
     @classmethod
     def parse(cls, member: Any, pointer: str = "") -> "Sampling":
-        """Read the member `sampling` of a request, all of whose members are required.
+        """Read the member `sampling` of a request; all but `beacon` must be there.
 
         Raises:
             LockstepError: WRONG_TYPE, MISSING_FIELD, UNKNOWN_FIELD or BAD_VALUE, with its pointer.
@@ -92,10 +107,12 @@ class Sampling:
             raise LockstepError("WRONG_TYPE", pointer, "an object", type(member).__name__)
         names = tuple(cls.__dataclass_fields__)
         for name in names:
-            if name not in member:
+            if name not in member and name != "beacon":
                 raise LockstepError("MISSING_FIELD", f"{pointer}/{name}", "a sampling parameter")
         for name in sorted(set(member) - set(names)):
             raise LockstepError("UNKNOWN_FIELD", f"{pointer}/{name}", f"only {', '.join(names)}")
+        if member.get("beacon") == "":
+            raise LockstepError("BAD_VALUE", f"{pointer}/beacon", "64 hex digits, or absent", "")
         try:
             return cls(**member)
         except LockstepError as fault:
@@ -104,7 +121,8 @@ class Sampling:
 
     def document(self) -> dict[str, str | int]:
         """Give the member as it stands in a workload."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        members = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in members.items() if name != "beacon" or value}
 
 
 def fraction(text: str, pointer: str = "") -> Fraction:

@@ -19,8 +19,8 @@ MOST = (1 << 53) - 1
 
 _MAE_UNIT = 10 ** (PLACES - 12)
 _KL_UNIT = 10 ** (DIGITS + PLACES - 15)
-_SCALE = 10**DIGITS
-_ONE = 10**PLACES
+_SCALE: int = 10**DIGITS
+_ONE: int = 10**PLACES
 
 Values = Mapping[str, int]
 """Log-probabilities by token, in units of 10^-24 nat."""

@@ -6,29 +6,24 @@ comes between, so that an honest artifact is judged honest, always.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 
-from lockstep import spec
+import numpy as np
+
 from lockstep.errors import LockstepError
-from lockstep.sampling import pipeline
 from lockstep.sampling.categorical import draw
 from lockstep.sampling.document import Artifact, Request, Signed
-from lockstep.sampling.number import written
+from lockstep.sampling.number import units
 from lockstep.sampling.replay import uncovered
 from lockstep.sampling.seed import derive_seed
-from lockstep.sampling.weighting import of_values
-
-_ROUNDINGS = 2e-12
-"""Two numbers that are written alike differ by no more."""
+from lockstep.sampling.support import Support, choose
 
 Logprobs = Mapping[int, float]
 """Log-probabilities by token id, after masks: what is masked is absent."""
 
 
-def support(request: Request, position: int, logprobs: Logprobs) -> tuple[tuple[str, str], ...]:
-    """Give the tokens that are signed at a position, with their texts [SAMP-30].
+def support(request: Request, position: int, logprobs: Logprobs) -> Support:
+    """Give the tokens that are signed at a position [SAMP-30].
 
     Args:
         request: what was asked for; one that replay covers.
@@ -38,45 +33,14 @@ def support(request: Request, position: int, logprobs: Logprobs) -> tuple[tuple[
     Raises:
         LockstepError: BAD_VALUE, a number is not finite, or there are too few tokens.
     """
-    available, rule = request.available(position), request.rule
-    wanted = available
-    if rule == "top_k" and request.parameters.top_k is not None:
-        wanted = min(request.parameters.top_k, available)
-    elif rule == "min_p":
-        wanted = min(spec.load("sampling.json")["support_most"], available)
-    ranked = _ranked(logprobs, wanted)
-    if rule == "min_p":
-        wanted = min(wanted, _kept(request, [text for _, text in ranked[:wanted]]) + 1)
-    if len(ranked) < wanted:
-        raise LockstepError("BAD_VALUE", "/logprobs", f"{wanted} tokens or more", len(ranked))
-    return tuple(sorted(ranked[:wanted]))
-
-
-def _ranked(logprobs: Logprobs, wanted: int) -> list[tuple[str, str]]:
-    """Write the likeliest tokens, and rank them by what is written; some more may follow.
-
-    Rounding keeps the order of numbers, so that none is wanted that lies below the last one wanted
-    by more than two roundings; numbers that are written as the least one are all looked at.
-    """
-    ordered = sorted(logprobs.values(), reverse=True)
-    if not all(map(math.isfinite, ordered)):
-        raise LockstepError("BAD_VALUE", "/logprobs", "finite numbers", "another one")
-    least: int = spec.load("sampling.json")["logprob_least"]
-    last = ordered[wanted - 1] if 0 < wanted <= len(ordered) else -math.inf
-    floor = last - _ROUNDINGS if last > least else -math.inf
-    texts = [(str(token), written(value)) for token, value in logprobs.items() if value >= floor]
-    return sorted(texts, key=lambda pair: (-Decimal(pair[1]), pair[0]))
-
-
-def _kept(request: Request, texts: list[str]) -> int:
-    """Count log-probabilities, the largest first, that min_p does not cut off."""
-    powers = pipeline.exponentials(
-        [Decimal(text) for text in texts],
-        Decimal(request.parameters.temperature),
-        spec.load("sampling.json")["gap_least"],
-        pipeline.context(),
-    )
-    return sum(power >= Decimal(request.parameters.min_p or 0) for power in powers)
+    available = request.available(position)
+    wanted = available if request.rule != "top_k" else request.parameters.top_k or 0
+    if not min(wanted, available) <= len(logprobs) <= available:
+        expected = f"{min(wanted, available)} tokens or more, of {available}"
+        raise LockstepError("BAD_VALUE", "/logprobs", expected, len(logprobs))
+    tokens = np.array(list(logprobs), dtype=np.int64)
+    values = np.array([units(value) for value in logprobs.values()], dtype=np.int64)
+    return choose(tokens, values, request.parameters, request.vocab_size)
 
 
 def sample_position(request: Request, choice: int, position: int, logprobs: Logprobs) -> Signed:
@@ -86,9 +50,8 @@ def sample_position(request: Request, choice: int, position: int, logprobs: Logp
         LockstepError: as `support`.
     """
     signed = support(request, position, logprobs)
-    values = [(token, Decimal(text)) for token, text in signed]
     seed = derive_seed(request.origin, choice, position)
-    return Signed(draw(of_values(values, request.parameters), seed), signed)
+    return Signed(draw(signed.weights(request.parameters), seed), signed.texts())
 
 
 def execute(

@@ -76,13 +76,26 @@ def written(value: float) -> str:
     Raises:
         LockstepError: BAD_VALUE, the value is infinite or none.
     """
+    return of_units(units(value))
+
+
+def units(value: float) -> int:
+    """Give a binary log-probability in units of 10^-12, as it is written [SAMP-8].
+
+    Raises:
+        LockstepError: BAD_VALUE, the value is infinite or none.
+    """
     least: int = spec.load("sampling.json")["logprob_least"]
-    unit = 10 ** int(spec.load("sampling.json")["logprob_digits"])
+    unit: int = 10 ** int(spec.load("sampling.json")["logprob_digits"])
     if not (value == value and abs(value) != float("inf")):
         raise LockstepError("BAD_VALUE", "/logprob", "a finite number", value)
     # Rounding a fraction to an integer is exact, and takes a tie to the even one.
-    units = min(0, max(round(Fraction(value) * unit), least * unit))
-    return _plain(units, -(len(str(unit)) - 1))
+    return min(0, max(round(Fraction(value) * unit), least * unit))
+
+
+def of_units(units: int) -> str:
+    """Write a log-probability that is given in units of 10^-12, from -99999 to 0 [SAMP-7]."""
+    return _plain(units, -int(spec.load("sampling.json")["logprob_digits"]))
 
 
 def canonical(text: str, pointer: str = "/number") -> str:

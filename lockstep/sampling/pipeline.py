@@ -5,7 +5,7 @@ by anybody, changes a result. The context's division, product, sum and differenc
 rounded by their definition; the exponential is our own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import (
     ROUND_HALF_EVEN,
     Context,
@@ -43,8 +43,21 @@ def context() -> Context:
     )
 
 
+def exp_each(values: Sequence[Decimal], arithmetic: Context) -> list[Decimal]:
+    """Give the exponential of each value, one by one, in integers [SAMP-14]."""
+    return [exp(value) for value in values]
+
+
+ExpAll = Callable[[Sequence[Decimal], Context], list[Decimal]]
+"""Gives the correctly rounded exponentials of numbers that are 0 or below."""
+
+
 def exponentials(
-    values: Sequence[Decimal], temperature: Decimal, gap_least: int, arithmetic: Context
+    values: Sequence[Decimal],
+    temperature: Decimal,
+    gap_least: int,
+    arithmetic: Context,
+    exp_all: ExpAll = exp_each,
 ) -> list[Decimal]:
     """Give e_i of each log-probability at a temperature; the largest is 1 [SAMP-17].
 
@@ -53,11 +66,13 @@ def exponentials(
         temperature: not 0.
         gap_least: below it an exponential is 0.
         arithmetic: as `context` makes it.
+        exp_all: gives the exponentials; whatever computes them, they are the same numbers.
     """
     scaled = [arithmetic.divide(value, temperature) for value in values]
     largest = max(scaled)
     gaps = [arithmetic.subtract(value, largest) for value in scaled]
-    return [_ZERO if gap < gap_least else exp(gap) for gap in gaps]
+    powers = iter(exp_all([gap for gap in gaps if gap >= gap_least], arithmetic))
+    return [_ZERO if gap < gap_least else next(powers) for gap in gaps]
 
 
 def total(values: Sequence[Decimal], arithmetic: Context) -> Decimal:

@@ -7,7 +7,7 @@ artifact invalid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
@@ -105,13 +105,35 @@ def replay_position(
     return PositionOutcome("" if drawn == signed.token else FRAUD, drawn)
 
 
-def replay_sequence(request: Request, choice: int, artifact: Artifact) -> SequenceOutcome:
+Look = Callable[[Request, int, int, Sequence[Signed]], list[str]]
+"""Gives the reasons of consecutive positions: those of a request that is covered, a choice, and
+the index of the first of them. However it goes about it, they are those of `one_by_one`."""
+
+
+def one_by_one(
+    request: Request, choice: int, first: int, positions: Sequence[Signed]
+) -> list[str]:
+    """Give the reasons of consecutive positions, in decimal arithmetic.
+
+    Raises:
+        LockstepError: as `replay_position`.
+    """
+    return [
+        replay_position(request, choice, first + index, signed).reason
+        for index, signed in enumerate(positions)
+    ]
+
+
+def replay_sequence(
+    request: Request, choice: int, artifact: Artifact, look: Look = one_by_one
+) -> SequenceOutcome:
     """Judge what an executor signed for a choice of a request [SAMP-34].
 
     Args:
         request: what was asked for.
         choice: index of the sequence.
         artifact: what the executor signed.
+        look: judges positions.
 
     Raises:
         LockstepError: BAD_VALUE, the request has no such choice.
@@ -122,10 +144,7 @@ def replay_sequence(request: Request, choice: int, artifact: Artifact) -> Sequen
     reason = uncovered(request)
     if reason:
         return SequenceOutcome(_verdicts()[reason], reason, None, positions, 0, 0, 0, 0)
-    reasons = [
-        replay_position(request, choice, index, signed).reason
-        for index, signed in enumerate(artifact.positions)
-    ]
+    reasons = look(request, choice, 0, artifact.positions)
     frauds = [index for index, found in enumerate(reasons) if found == FRAUD]
     invalid = [index for index, found in enumerate(reasons) if found not in ("", FRAUD)]
     position: int | None = None
@@ -166,16 +185,16 @@ def _ill_formed(request: Request, position: int, signed: Signed) -> str:
         return "support_order"
     if position < request.min_tokens and set(map(int, tokens)) & set(request.stop_tokens):
         return "stop_not_masked"
-    wanted, fixed = _number(request, position, most)
-    return "" if len(support) == wanted or (len(support) < wanted and not fixed) else "support_size"
+    return "" if right_number(request, position, len(support)) else "support_size"
 
 
-def _number(request: Request, position: int, most: int) -> tuple[int, bool]:
-    """Give how many tokens are signed, and whether it may not be fewer [SAMP-30]."""
+def right_number(request: Request, position: int, number: int) -> bool:
+    """Tell whether so many tokens are as many as are signed at a position [SAMP-30]."""
+    most: int = spec.load("sampling.json")["support_most"]
     available, rule = request.available(position), request.rule
     if rule == "top_k" and request.parameters.top_k is not None:
-        return min(request.parameters.top_k, available), True
-    return (available, True) if rule == "whole" else (min(most, available), False)
+        return number == min(request.parameters.top_k, available)
+    return number == available if rule == "whole" else 1 <= number <= min(most, available)
 
 
 def _mass(values: list[tuple[str, Decimal]], available: int) -> str:

@@ -6,6 +6,7 @@ different requests, choices or positions give the same bytes.
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lockstep import spec
@@ -44,6 +45,15 @@ def derive_seed(origin: Origin, choice: int, position: int) -> str:
     Raises:
         LockstepError: MISSING_FIELD, WRONG_TYPE, BAD_VALUE, LIMIT_SIZE at the field.
     """
+    return derive_seeds(origin, choice, (position,))[0]
+
+
+def derive_seeds(origin: Origin, choice: int, positions: Sequence[int]) -> list[str]:
+    """Give the seeds of positions of a sequence; what they have in common is hashed once.
+
+    Raises:
+        LockstepError: as `derive_seed`.
+    """
     _require_id(origin.inference_id)
     _require_seed(origin.user_seed)
     if type(origin.beacon) is not str:
@@ -51,15 +61,20 @@ def derive_seed(origin: Origin, choice: int, position: int) -> str:
     if not _BEACON.fullmatch(origin.beacon):
         raise LockstepError("BAD_VALUE", "/beacon", "64 hex digits, or nothing", len(origin.beacon))
     _require_index("/choice", choice, _CHOICES)
-    _require_index("/position", position, _POSITIONS)
     fields = {
         "user_seed": str(origin.user_seed),
         "inference_id": origin.inference_id,
         "beacon": origin.beacon,
         "choice": str(choice),
-        "position": str(position),
     }
-    return hashlib.sha256(material(spec.load("sampling.json")["seed_domain"], fields)).hexdigest()
+    common = hashlib.sha256(material(spec.load("sampling.json")["seed_domain"], fields))
+    seeds = []
+    for position in positions:
+        _require_index("/position", position, _POSITIONS)
+        hashed, text = common.copy(), str(position)
+        hashed.update(b"\n" + _framed("position", text).encode("ascii"))
+        seeds.append(hashed.hexdigest())
+    return seeds
 
 
 def upstream_seed(user_seed: int, inference_id: str) -> str:
@@ -82,10 +97,12 @@ def upstream_position_seed(base: str, position: int) -> str:
 
 def material(domain: str, fields: dict[str, str]) -> bytes:
     """Frame fields of ASCII text behind a domain's tag: the bytes that are hashed."""
-    lines = [domain]
-    for name, text in fields.items():
-        lines += [f"{name}_len={len(text)}", text]
+    lines = [domain, *(_framed(name, text) for name, text in fields.items())]
     return "\n".join(lines).encode("ascii")
+
+
+def _framed(name: str, text: str) -> str:
+    return f"{name}_len={len(text)}\n{text}"
 
 
 def _require_id(inference_id: object) -> None:

@@ -69,12 +69,17 @@ def ordered(support: Support) -> list[tuple[str, Decimal]]:
     return sorted(read.items())
 
 
-def of_values(values: Sequence[tuple[str, Decimal]], parameters: Parameters) -> dict[str, int]:
+def of_values(
+    values: Sequence[tuple[str, Decimal]],
+    parameters: Parameters,
+    exp_all: pipeline.ExpAll = pipeline.exp_each,
+) -> dict[str, int]:
     """Give the weights of log-probabilities that are read already, in string order.
 
     Args:
         values: 1 token or more, each once.
         parameters: resolved, and not greedy.
+        exp_all: as `pipeline.exponentials`.
     """
     arithmetic = pipeline.context()
     powers = pipeline.exponentials(
@@ -82,6 +87,7 @@ def of_values(values: Sequence[tuple[str, Decimal]], parameters: Parameters) -> 
         Decimal(parameters.temperature),
         limits().gap_least,
         arithmetic,
+        exp_all,
     )
     kept = pipeline.chances([token for token, _ in values], powers, arithmetic)
     if parameters.top_k is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,11 @@ from lockstep.certificate.write import write_file
 from lockstep.engine.sampling import Sampling
 from lockstep.errors import LockstepError
 from lockstep.schedule.document import place, read_document, require_schema
+
+LARGEST_CHOICE = (1 << 16) - 1
+"""Of a request with several [SAMP-4]."""
+
+_CHOICE = re.compile(r"0|[1-9][0-9]{0,4}")
 
 VERSION = 1
 """The version of the document."""
@@ -44,9 +50,12 @@ class Request:
     sampling: Sampling = GREEDY
 
     @property
-    def stream(self) -> str:
-        """What its draws are keyed by beside seed and position: its id up to the first point."""
-        return self.id.partition(".")[0]
+    def stream(self) -> tuple[str, int]:
+        """What its draws are keyed by beside seed and position: a name and a choice [ENG-15]."""
+        name, *rest = self.id.split(".", 2)
+        chosen = _CHOICE.fullmatch(rest[0]) if rest else None
+        choice = int(chosen[0]) if chosen else 0
+        return name, choice if choice <= LARGEST_CHOICE else 0
 
     def document(self) -> dict[str, Any]:
         """Give the request as it stands in a workload's document."""

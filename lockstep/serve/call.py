@@ -71,6 +71,11 @@ NEUTRAL_CHAT: dict[str, tuple[Any, ...]] = {
 }
 """Likewise of /v1/chat/completions."""
 
+_NAMELESS = "c"
+"""What choices of a call without an id are named by."""
+
+_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})?")
+_BEACON = re.compile(r"([0-9a-f]{64})?")
 _SALT = re.compile(r"[ -~]{0,64}")
 
 
@@ -82,6 +87,7 @@ class Call:
         chat: whether it is a chat.
         prompts: token ids, a list for each prompt.
         shown: the text of each prompt, for echo.
+        name: what choices are named by: the call's `inference_id`.
         n: choices of each prompt.
         max_new: tokens that a choice of each prompt may emit, 0 where prompts are only scored.
         sampling: how tokens are chosen; its seed is the call's own or a drawn one.
@@ -102,6 +108,7 @@ class Call:
     chat: bool
     prompts: tuple[tuple[int, ...], ...]
     shown: tuple[str, ...]
+    name: str
     n: int
     max_new: tuple[int, ...]
     sampling: Sampling
@@ -157,6 +164,7 @@ def read_call(
         chat=is_chat,
         prompts=prompts,
         shown=shown,
+        name=_name(body),
         n=n,
         max_new=_lengths(body, is_chat, prompts, longest, prompt_top is not None or echo),
         sampling=_sampling(body, draw),
@@ -260,7 +268,22 @@ def _sampling(body: Body, draw: Callable[[], int]) -> Sampling:
         top_p=body.decimal("top_p", "1"),
         min_p=body.decimal("min_p", "0"),
         seed=draw() if seed is None else seed,
+        beacon=_beacon(body),
     )
+
+
+def _name(body: Body) -> str:
+    name = body.text("inference_id")
+    if not _NAME.fullmatch(name):
+        body.refuse("BAD_VALUE", "inference_id", "1 to 40 of A to Z, a to z, 0 to 9, _ and -", name)
+    return name or _NAMELESS
+
+
+def _beacon(body: Body) -> str:
+    beacon = body.text("beacon")
+    if not _BEACON.fullmatch(beacon):
+        body.refuse("BAD_VALUE", "beacon", "64 hex digits", beacon)
+    return beacon
 
 
 def _stops(body: Body) -> tuple[str, ...]:

@@ -43,8 +43,8 @@ class Exchange:
     def choices(self, call: Call, texts: Texts) -> tuple[list[Choice], asyncio.Queue[Arrived]]:
         """Give the choices of a call, and the queue in which their updates will be.
 
-        The k-th choice of a prompt is named `ck.N`, N being the server's own count: what is drawn
-        follows from seed and k [SERVE-3].
+        The k-th choice of a prompt is named `ID.k.N`, N being the server's own count: what is
+        drawn follows from the call and k [SERVE-3].
         """
         arrived: asyncio.Queue[Arrived] = asyncio.Queue()
         choices: list[Choice] = []
@@ -56,7 +56,7 @@ class Exchange:
                     arrived.put_nowait((place, update))
 
                 request = Request(
-                    id=f"c{k}.{next(self._serial)}",
+                    id=f"{call.name}.{k}.{next(self._serial)}",
                     prompt=prompt,
                     max_new=max(1, call.max_new[number]),
                     salt=call.salt,

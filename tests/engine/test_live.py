@@ -49,11 +49,30 @@ def test_a_grown_workload_and_its_schedule_are_an_execution(model: Model) -> Non
     assert again.outputs == execution.run().outputs
 
 
-def test_requests_of_one_stream_and_seed_draw_alike(model: Model) -> None:
-    execution, _ = run_with(model, {1: replace(FIRST, id="c0.2"), 2: replace(FIRST, id="c1.3")})
-    outputs = execution.run().outputs
-    assert outputs["c0.2"].tokens == outputs["c0.1"].tokens
-    assert outputs["c1.3"].tokens != outputs["c0.1"].tokens
+def test_requests_of_one_name_choice_and_seed_draw_alike(model: Model) -> None:
+    names = ("c0.1.2", "c0.2", "c1.1")
+    later = {step: replace(FIRST, id=name) for step, name in enumerate(names, 1)}
+    outputs = run_with(model, later)[0].run().outputs
+    assert outputs["c0.1.2"].tokens == outputs[FIRST.id].tokens
+    assert len({output.tokens for output in outputs.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "choice"),
+    [
+        ("s", "s", 0),
+        ("s.0", "s", 0),
+        ("s.7", "s", 7),
+        ("s.7.9", "s", 7),
+        ("s.65535.x.y", "s", 65535),
+        ("s.65536", "s", 0),
+        ("s.07", "s", 0),
+        ("s.x.7", "s", 0),
+        ("s..7", "s", 0),
+    ],
+)
+def test_an_id_is_a_name_and_a_choice(id: str, name: str, choice: int) -> None:
+    assert Request(id, (1,), 1).stream == (name, choice)
 
 
 @pytest.mark.parametrize(
@@ -136,4 +155,4 @@ def test_an_error_of_a_draw_names_the_request_and_not_its_stream(
     with pytest.raises(LockstepError) as caught:
         run_with(model, {})
     assert caught.value.code == "LOGITS_NOT_FINITE"
-    assert caught.value.pointer == f"request {FIRST.id}, position {len(FIRST.prompt)}"
+    assert caught.value.pointer == f"request {FIRST.id}, output 0"

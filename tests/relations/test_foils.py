@@ -58,7 +58,7 @@ def draws_restart(patch: pytest.MonkeyPatch) -> None:
     def planted(self: Any, work: Sequence[Any]) -> Any:
         emitting = [item for item in work if item.emits]
         return [
-            drawing._replace(position=len(self.ledger.request(item.number).prompt))
+            drawing._replace(position=0)
             if len(item.tokens) > 1
             else drawing
             for item, drawing in zip(emitting, drawings(self, work), strict=True)
@@ -125,12 +125,12 @@ def last_row(patch: pytest.MonkeyPatch) -> None:
 
 def running_generator(patch: pytest.MonkeyPatch) -> None:
     """A generator goes on from one execution to the next."""
-    point, drawn = sampler.point, itertools.count()
+    seed, drawn = sampler.seed, itertools.count()
 
-    def planted(drawing: Any, total: int) -> int:
-        return point(drawing._replace(position=next(drawn)), total)
+    def planted(drawing: Any) -> str:
+        return seed(drawing._replace(position=next(drawn)))
 
-    patch.setattr(sampler, "point", planted)
+    patch.setattr(sampler, "seed", planted)
 
 
 def shared_generator(patch: pytest.MonkeyPatch) -> None:
@@ -269,10 +269,10 @@ def test_hashes_that_follow_the_hash_seed_break_replay_across_processes(
     plant = tmp_path / "sitecustomize.py"
     plant.write_text(
         "from lockstep.engine import sampler\n"
-        "point = sampler.point\n"
-        "def planted(drawing, total):\n"
-        "    return point(drawing._replace(position=hash(drawing.name) % 2**32), total)\n"
-        "sampler.point = planted\n",
+        "seed = sampler.seed\n"
+        "def planted(drawing):\n"
+        "    return seed(drawing._replace(position=hash(drawing.name) % 2**31))\n"
+        "sampler.seed = planted\n",
         "utf-8",
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -224,7 +224,8 @@ def test_the_cut_of_min_p_has_one_witness() -> None:
     assert replay_position(request, 0, 0, signed).reason == ""
     without = signed._replace(support=tuple(sorted(ranked[:-1])))
     assert replay_position(request, 0, 0, without).reason == "support_cut"
-    more = support(replace(request, parameters=resolve("1", len(ranked) + 1)), 0, model)
+    wider = replace(request, parameters=resolve("1", len(ranked) + 1))
+    more = support(wider, 0, model).texts()
     assert replay_position(request, 0, 0, signed._replace(support=more)).reason == "support_cut"
 
 
@@ -283,9 +284,9 @@ def test_truncation_and_running_on_are_invalid(request_made: Request, artifact: 
 def test_ties_of_what_is_written_go_to_the_smaller_text() -> None:
     request = request_of(parameters=resolve("1", 2), vocab_size=400)
     near = {n: -5.99 + n * 1e-15 for n in (30, 4, 200)} | {n: -6.0 for n in range(300, 390)}
-    assert support(request, 0, near) == (("200", "-5.99"), ("30", "-5.99"))
+    assert support(request, 0, near).texts() == (("200", "-5.99"), ("30", "-5.99"))
     far = {n: -200_000.0 + n for n in range(400)} | {399: -1.0}
-    assert support(request, 0, far) == (("0", "-99999"), ("399", "-1"))
+    assert support(request, 0, far).texts() == (("0", "-99999"), ("399", "-1"))
 
 
 def test_numbers_that_are_not_finite_are_not_signed(request_made: Request) -> None:

@@ -69,7 +69,11 @@ func billionths(text string) int64 {
 	return value
 }
 
-const one = 1_000_000_000
+const (
+	one = 1_000_000_000
+	// greedyBelow is the least temperature at which a token is drawn ([SAMP-12]).
+	greedyBelow = 10_000
+)
 
 // misset names the first sampling parameter outside [SCHED-7], if there is one.
 func misset(sampling *lcj.Object) string {
@@ -91,7 +95,7 @@ func readRequest(stated *lcj.Object, place int) *request {
 	return &request{
 		id: stated.Text("id"), salt: stated.Text("salt"), arrival: stated.Int("arrival"),
 		maxNew: stated.Int("max_new"), ignoresEnds: stated.Bool("ignore_eos"),
-		greedy: stated.Object("sampling").Text("temperature") == "0",
+		greedy: billionths(stated.Object("sampling").Text("temperature")) < greedyBelow,
 		place:  place, known: prompt, prompt: int64(len(prompt)), busy: -1,
 	}
 }
