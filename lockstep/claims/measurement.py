@@ -1,0 +1,227 @@
+"""The claim about measurements: records, folded into the predicate (spec/measurement.md).
+
+Nothing is measured, read or timed here: the same document gives the same predicate. No figure is
+taken over that can be computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from lockstep import spec
+from lockstep.claims.measurement_readings import Readings
+from lockstep.claims.measurement_totals import counts, verdict
+from lockstep.errors import LockstepError
+from lockstep.measure import comparisons, laws, profiles, units
+from lockstep.measure.fits import Solution
+from lockstep.measure.readings import kinds
+from lockstep.measure.records import Record, cause, refusal, require_metrics
+
+PREDICATE_TYPE = "urn:lockstep:certificate:measurement:v1"
+
+
+def predicate(
+    document: Mapping[str, Any], *, issued_at: str, producer: Mapping[str, str]
+) -> dict[str, Any]:
+    """Fold a document of records, and of what is asked of them, into the predicate.
+
+    Args:
+        document: sources, profiles, arms, records and what [MEAS-15] lists, without what is
+            derived.
+        issued_at: UTC time, as the schema writes it.
+        producer: name, version, python, machine and command.
+
+    Raises:
+        LockstepError: the code of the first rule that the document breaks, at its place.
+    """
+    held = {name: list(document.get(name, ())) for name in _SECTIONS}
+    known = {one["id"]: one for one in held["profiles"]}
+    arms = [_arm(one) for one in held["arms"]]
+    stated = [_record(one, arms, f"/records/{i}") for i, one in enumerate(held["records"])]
+    records = [opened(one, {arm["id"]: arm for arm in arms}) for one in stated]
+    readings = Readings(records, known)
+    folded = {
+        "sources": held["sources"],
+        "profiles": held["profiles"],
+        "arms": arms,
+        "records": stated,
+        "direct": [readings.measure(one, f"/direct/{i}") for i, one in enumerate(held["direct"])],
+        "fits": [_fit(one, records, readings, f"/fits/{i}") for i, one in enumerate(held["fits"])],
+        "derived": [readings.derive(one, f"/derived/{i}") for i, one in enumerate(held["derived"])],
+        "predicted": [
+            readings.predict(one, f"/predicted/{i}") for i, one in enumerate(held["predicted"])
+        ],
+        "routes": [_route(one, readings, f"/routes/{i}") for i, one in enumerate(held["routes"])],
+        "published": [
+            _published(one, readings, f"/published/{i}") for i, one in enumerate(held["published"])
+        ],
+        "gates": [_gate(one, records, known) for one in held["gates"]],
+        "tables": [
+            {**one, "kinds": kinds([readings.named(name) for name in one["readings"]])}
+            for one in held["tables"]
+        ],
+    }
+    found = counts(folded)
+    return {
+        "issued_at": issued_at,
+        "critical": [],
+        "producer": dict(producer),
+        **folded,
+        "counts": found,
+        "verdict": verdict(found),
+        "not_run": [*spec.load("measurement.json")["not_run"], *document.get("not_run", ())],
+    }
+
+
+_SECTIONS = (
+    "sources",
+    "profiles",
+    "arms",
+    "records",
+    "direct",
+    "fits",
+    "derived",
+    "predicted",
+    "routes",
+    "published",
+    "gates",
+    "tables",
+)
+
+
+def fraction(value: Fraction) -> dict[str, str]:
+    """Write a fraction in lowest terms as the schema has it."""
+    return {"num": str(value.numerator), "den": str(value.denominator)}
+
+
+def opened(stated: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]]) -> Record:
+    """Give a record of the predicate as folds take it."""
+    arm, against = arms[stated["arm"]], arms.get(stated["against"] or "")
+    return Record(
+        stated["id"],
+        stated["arm"],
+        arm["profile"],
+        arm["budget_tokens"],
+        {one["quantity"]: one["value"] for one in stated["values"]},
+        stated["refusal"],
+        stated["against"],
+        against["profile"] if against is not None else None,
+    )
+
+
+def _arm(one: Mapping[str, Any]) -> dict[str, Any]:
+    settings = []
+    for setting in one.get("settings", ()):
+        full = {"requested": None, "failure": None, **setting}
+        why = cause(full)
+        settings.append({**full, "cause": why, "chosen": why == "requested"})
+    return {"budget_tokens": None, **one, "settings": settings}
+
+
+def _record(one: Mapping[str, Any], arms: list[dict[str, Any]], pointer: str) -> dict[str, Any]:
+    arm = next((arm for arm in arms if arm["id"] == one["arm"]), None)
+    if arm is None:
+        raise LockstepError("BAD_VALUE", f"{pointer}/arm", "an arm of the claim", one["arm"])
+    values = sorted(
+        ({"resolution": 1, "metric": None, **value} for value in one["values"]),
+        key=lambda value: str(value["quantity"]),
+    )
+    require_metrics(values, arm["engine"], f"{pointer}/values")
+    attribution = one.get("attribution")
+    if attribution is not None:
+        attribution = {"own_requests": None, "running_requests": None, **attribution}
+    return {
+        "id": one["id"],
+        "arm": one["arm"],
+        "against": one.get("against"),
+        "source": one.get("source"),
+        "sample": one.get("sample"),
+        "values": values,
+        "attribution": attribution,
+        "refusal": refusal({v["quantity"]: v["value"] for v in values}, attribution),
+    }
+
+
+def _fit(
+    one: Mapping[str, Any], records: list[Record], readings: Readings, pointer: str
+) -> dict[str, Any]:
+    left_out = [dict(entry) for entry in one.get("left_out", ())]
+    chosen = laws.population(
+        records, one["law"], one["arms"], [entry["record"] for entry in left_out]
+    )
+    solution = laws.fit(one["law"], chosen, pointer)
+    named = laws.law(one["law"])["coefficients"]
+    readings.fitted(one["name"], chosen[0].profile, named, solution)
+    return {
+        "name": one["name"],
+        "law": one["law"],
+        "profile": chosen[0].profile,
+        "arms": list(one["arms"]),
+        "left_out": left_out,
+        "population": len(chosen),
+        "rank": solution.rank,
+        "determinant": fraction(solution.determinant),
+        "condition_permille": str(solution.condition_permille),
+        "coefficients": [
+            {"name": name, "unit": unit, "value": fraction(value)}
+            for (name, unit), value in zip(named, solution.coefficients, strict=True)
+        ],
+        "ranges": _ranges(one["law"], chosen),
+        **_residuals(solution),
+    }
+
+
+def _residuals(solution: Solution) -> dict[str, Any]:
+    return {
+        "largest_residual": fraction(solution.largest_residual),
+        "mean_square_residual": fraction(solution.mean_square_residual),
+    }
+
+
+def _ranges(name: str, chosen: list[Record]) -> list[dict[str, Any]]:
+    columns = zip(*(laws.point(name, record)[0] for record in chosen), strict=True)
+    return [
+        {"regressor": regressor, "least": fraction(min(cells)), "greatest": fraction(max(cells))}
+        for regressor, cells in zip(laws.law(name)["regressors"], columns, strict=True)
+    ]
+
+
+def _route(one: Mapping[str, Any], readings: Readings, pointer: str) -> dict[str, Any]:
+    readings.require_independent(one["first"], one["second"], pointer)
+    found = comparisons.require_agreement(
+        readings.named(one["first"]), readings.named(one["second"]), one["envelope_ppm"], pointer
+    )
+    return {**one, "distance_ppm": str(found)}
+
+
+def _published(one: Mapping[str, Any], readings: Readings, pointer: str) -> dict[str, Any]:
+    full = {
+        "resolution": "1", "rounding": "nearest", "envelope_ppm": 0, "kind": None, "reading": None,
+        "reason": None, **one,
+    }  # fmt: skip
+    units.parse(full["unit"], f"{pointer}/unit")
+    reading = None if full["reading"] is None else readings.named(full["reading"])
+    return {
+        **full,
+        "value": fraction(Fraction(full["value"])),
+        "resolution": fraction(Fraction(full["resolution"])),
+        "outcome": comparisons.outcome(full, reading, pointer),
+    }
+
+
+def _gate(
+    one: Mapping[str, Any], records: list[Record], known: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    within, across = comparisons.within_and_across(records, one["first"], one["second"])
+    everywhere = [distance for distances in within.values() for distance in distances]
+    return {
+        **one,
+        "varies": profiles.varying(known, (one["first"], one["second"])),
+        **{name: len(distances) for name, distances in within.items()},
+        "across": len(across),
+        "within_unat": max(everywhere, default=None),
+        "across_unat": max(across, default=None),
+        "verdict": comparisons.substitutable(within, across),
+    }

@@ -1,0 +1,40 @@
+"""The totals of a claim about measurements, and its verdict [MEAS-14]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def counts(folded: Mapping[str, Any]) -> dict[str, int]:
+    """Count what a predicate has."""
+    settings = [setting for arm in folded["arms"] for setting in arm["settings"]]
+    outcomes = [one["outcome"] for one in folded["published"]]
+    return {
+        "sources": len(folded["sources"]),
+        "profiles": len(folded["profiles"]),
+        "arms": len(folded["arms"]),
+        "settings": len(settings),
+        "settings_unchosen": len([one for one in settings if not one["chosen"]]),
+        "records": len(folded["records"]),
+        "records_refused": len([one for one in folded["records"] if one["refusal"] is not None]),
+        "direct": len(folded["direct"]),
+        "fits": len(folded["fits"]),
+        "derived": len(folded["derived"]),
+        "predicted": len(folded["predicted"]),
+        "routes": len(folded["routes"]),
+        "published": len(outcomes),
+        "published_agreeing": outcomes.count("agrees"),
+        "published_contradicted": outcomes.count("contradicted"),
+        "published_not_rederivable": outcomes.count("not_rederivable"),
+        "gates": len(folded["gates"]),
+        "gates_interchangeable": len(
+            [one for one in folded["gates"] if one["verdict"] == "interchangeable"]
+        ),
+        "tables": len(folded["tables"]),
+    }
+
+
+def verdict(found: Mapping[str, int]) -> str:
+    """Sum up a claim in a word: one contradicted figure is what a reader must hear of."""
+    return "CONTRADICTED" if found["published_contradicted"] else "MEASURED"
