@@ -110,9 +110,7 @@ Look = Callable[[Request, int, int, Sequence[Signed]], list[str]]
 the index of the first of them. However it goes about it, they are those of `one_by_one`."""
 
 
-def one_by_one(
-    request: Request, choice: int, first: int, positions: Sequence[Signed]
-) -> list[str]:
+def one_by_one(request: Request, choice: int, first: int, positions: Sequence[Signed]) -> list[str]:
     """Give the reasons of consecutive positions, in decimal arithmetic.
 
     Raises:

@@ -57,7 +57,6 @@ class Numbers(NamedTuple):
         return shifted | self.c
 
 
-
 def of_keys(keys: Integers) -> Numbers:
     """Give the numbers whose keys these are."""
     return Numbers(
@@ -105,18 +104,18 @@ def divide(a: Numbers, b: Numbers) -> Numbers:
     return Numbers(c, np.where(c == 0, ZERO_EXPONENT, a.q - b.q - places))
 
 
-def multiply(a: Numbers, b: int, b_exponent: int) -> Numbers:
-    """Give R(a · b · 10^b_exponent) for b from 1 to 10^16 - 1."""
-    cut = len(str(b))
+def multiply(a: Numbers, b: Integers | int, b_exponent: int) -> Numbers:
+    """Give R(a · b · 10^b_exponent) for b from 0 to 10^16 - 1."""
+    factor = np.asarray(b, dtype=np.int64)
     # The product has cut + 10 digits, or one less.
-    c, rest = _nearest(a.c, b, cut)
+    cut = np.maximum(np.searchsorted(POWERS, factor, side="right"), 1)
+    c, rest = _nearest(a.c, factor, cut)
     short = (c < ONE) | ((c == ONE) & (rest < 0))
-    finer, finer_rest = _nearest(a.c, b, cut - 1)
-    c = np.where(short, _to_even(finer, finer_rest, 10 ** (cut - 1)), _to_even(c, rest, 10**cut))
-    q = a.q + b_exponent + np.where(short, cut - 1, cut)
+    finer = _to_even(*_nearest(a.c, factor, cut - 1), POWERS[cut - 1])
+    c = np.where(short, finer, _to_even(c, rest, POWERS[cut]))
     full = c == END
-    zero = a.c == 0
-    return Numbers(np.where(full, ONE, c), np.where(zero, ZERO_EXPONENT, q + full))
+    q = a.q + b_exponent + cut - short + full
+    return Numbers(np.where(full, ONE, c), np.where(c == 0, ZERO_EXPONENT, q))
 
 
 def add(a: Numbers, b: Numbers) -> Numbers:
@@ -148,9 +147,7 @@ def subtract(a: Numbers, b: Numbers) -> Numbers:
     # which fits. Otherwise at most one does.
     near = gap <= 8
     integer = np.where(near, c * unit + rest, 0)
-    missing = np.where(
-        near, DIGITS + gap - np.searchsorted(POWERS, integer, side="right"), c < ONE
-    )
+    missing = np.where(near, DIGITS + gap - np.searchsorted(POWERS, integer, side="right"), c < ONE)
     # Missing digits are taken from the rest: all of it where there are no more.
     taken = POWERS[np.minimum(missing, gap)]
     part = np.where(missing > gap, 1, unit // taken)
@@ -187,15 +184,15 @@ def _quotient(a: Integers, b: Integers | np.int64) -> tuple[Integers, Integers]:
     return np.where(full, ONE, c), places - full
 
 
-def _nearest(a: Integers, b: int, cut: int) -> tuple[Integers, Integers]:
-    """Give an integer within 3/4 of a · b / 10^cut, and a · b less it times 10^cut."""
-    near = a.astype(np.float64) * (float(b) / _FLOAT_POWERS[cut])
+def _nearest(a: Integers, b: Integers, cut: Integers) -> tuple[Integers, Integers]:
+    """Give an integer within 3/4 of a · b / 10^cut < 10^11, and a · b less it times 10^cut."""
+    near = a.astype(np.float64) * (b / _FLOAT_POWERS[cut])
     c = np.rint(near).astype(np.int64)
-    rest = _modulo(a) * np.uint64(b) - _modulo(c) * np.uint64(10**cut)
+    rest = _modulo(a) * _modulo(b) - _modulo(c) * _modulo(POWERS[cut])
     return c, rest.view(np.int64)
 
 
-def _to_even(c: Integers, rest: Integers, unit: Integers | np.int64 | int) -> Integers:
+def _to_even(c: Integers, rest: Integers, unit: Integers | np.int64) -> Integers:
     """Round c + rest / unit to the nearest integer, a tie to the even one; |rest| < unit."""
     odd = (c & 1) == 1
     twice = 2 * rest

@@ -1,4 +1,4 @@
-"""Tokens and log-probabilities of many positions, read from their texts at once [SAMP-7] to [SAMP-9].
+"""Tokens and log-probabilities of many positions, read at once [SAMP-7] to [SAMP-9].
 
 What has no canonical spelling is not read: whoever asks why asks position by position. Neither is a
 log-probability of more than 12 digits behind its point, which [SAMP-8] does not write.
@@ -22,6 +22,10 @@ _WHOLE, _PART = 5, 12
 """Digits before the point, and behind it."""
 _TOKEN = 10
 """Digits of a token."""
+_SCALE = np.concatenate(
+    [POWERS[_WHOLE + _PART - 1 : _PART - 1 : -1], POWERS[:1] * 0, POWERS[_PART - 1 :: -1]]
+)
+"""What a digit stands for, by its place around the point."""
 _NEWLINE, _MINUS, _POINT, _DIGIT = (ord(character) for character in "\n-.0")
 
 
@@ -42,20 +46,26 @@ class Read(NamedTuple):
 
 
 def plain(support: Pairs) -> bool:
-    """Tell whether texts can stand in lines of ASCII."""
+    """Tell whether each text can stand in a line of ASCII."""
     return all(text.isascii() and "\n" not in text for pair in support for text in pair)
 
 
-def read(supports: Sequence[Pairs]) -> Read:
+def read(supports: Sequence[Pairs]) -> Read | None:
     """Read the pairs of supports, one support after the other.
 
-    Args:
-        supports: all of them `plain`.
+    Returns:
+        None, where one of them is not `plain`.
     """
     texts = list(chain.from_iterable(chain.from_iterable(supports)))
-    margin = "\n" * (_TOKEN + _PART)
-    buffer = np.frombuffer(f"{margin}\n{chr(_NEWLINE).join(texts)}\n{margin}".encode("ascii"), np.uint8)
-    lines = np.flatnonzero(buffer == _NEWLINE)[len(margin) : len(margin) + len(texts) + 1]
+    lined = "\n".join(("", *texts, ""))
+    if not lined.isascii():
+        return None
+    # Windows that begin or end outside of the text see what surrounds it.
+    margin = "\0" * (_TOKEN + _PART)
+    buffer = np.frombuffer(f"{margin}{lined}{margin}".encode(), np.uint8)
+    lines = np.flatnonzero(buffer == _NEWLINE)
+    if len(lines) != len(texts) + 1:
+        return None
     begins, ends = lines[:-1] + 1, lines[1:]
     tokens, order, well = _tokens(buffer, begins[::2], ends[::2])
     units, spelt = _units(buffer, begins[1::2], ends[1::2])
@@ -91,8 +101,7 @@ def _units(buffer: Bytes, begins: Integers, ends: Integers) -> tuple[Integers, M
     # No needless zero: neither before other digits, nor behind the point, nor a sign before 0.
     well &= (leading > 0) | ((whole == 1) & (part >= 1))
     well &= (part == -1) | ((part >= 1) & (last > 0))
-    scale = np.concatenate([POWERS[_WHOLE + _PART - 1 : _PART - 1 : -1], [0], POWERS[_PART - 1 :: -1]])
-    units = (digits * inside).astype(np.int64) @ scale
+    units = (digits * inside).astype(np.int64) @ _SCALE
     return np.where(zero, 0, units), well | zero
 
 

@@ -72,9 +72,7 @@ def powers(block: Block, temperature: str) -> Powers:
     least = np.where(block.there, scaled.keys, np.iinfo(np.int64).max).min(axis=0)
     # What is not there may be less than the least; its difference is not used.
     larger = np.maximum(scaled.keys, least)
-    return _powers(
-        numbers.subtract(numbers.of_keys(larger), numbers.of_keys(least)), block.there
-    )
+    return _powers(numbers.subtract(numbers.of_keys(larger), numbers.of_keys(least)), block.there)
 
 
 def masses(block: Block) -> Powers:
