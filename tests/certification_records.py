@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from lockstep import spec
-from lockstep.certify.cells import PlannedCell, planned
+from lockstep.certify.cells import PlannedCell, eval_conditions, planned
 from lockstep.certify.observation import (
     Adapter,
     CellSeen,
@@ -184,32 +184,46 @@ def _usual(asked: Asked, answers: Sequence[Output | None]) -> Output:
 
 
 def prompts(
-    record: Seen, said: Callable[[str, int, int], Output], scores: Callable[[Output], str] | None
+    record: Seen,
+    said: Callable[[PlannedCell, int, int], Output],
+    scores: Callable[[Output], str] | None,
 ) -> Seen:
-    """Give a record with the user's own prompts: two items, two rounds of each condition."""
+    """Give a record with the user's own prompts: two items under each condition of the plan.
+
+    Args:
+        record: of the rest of the run.
+        said: gives the answer to an item, by condition, round and item.
+        scores: gives a score by an answer; None without a scorer.
+    """
     table = {one: at for at, one in enumerate(record.outputs)}
-    gauge = record.adapter.gauge
-    rounds: list[tuple[Round, ...]] = []
-    for condition in ("sequential", "batched"):
-        apart = 1000 if condition == "sequential" else 1
-        several = []
-        for number in range(2):
-            got = [said(condition, number, item) for item in range(2)]
-            start = [item * apart for item in range(2)]
-            several.append(
-                Round(
-                    0,
-                    number,
-                    tuple(table.setdefault(one, len(table)) for one in got),
-                    tuple(start),
-                    tuple(at + 100 for at in start),
-                    tuple(at + 900 for at in start),
-                    peak_running=None if gauge is None else 1 if apart > 1 else 2,
-                    polls=0 if gauge is None else 3,
-                    scores=None if scores is None else tuple(map(scores, got)),
-                )
-            )
-        rounds.append(tuple(several))
-    scorer = None if scores is None else "score"
-    own = PromptsSeen(2, "0" * 64, scorer, 1, 2, tuple(rounds))
+
+    def twist(asked: Asked) -> Output | None:
+        item = asked.place if asked.place < ITEMS else None
+        return None if item is None else said(asked.cell, asked.number, item)
+
+    conditions = []
+    for cell in eval_conditions(record.plan, ITEMS):
+        if set(cell.needs) - set(record.plan["offers"]):
+            conditions.append(CellSeen((), "not_offered"))
+            continue
+        rounds = []
+        for lifetime in range(cell.lifetimes):
+            for number in range(cell.per_lifetime):
+                one = round_of(record.plan, 0, cell, lifetime, number, table, twist)
+                # Longer than a block, so that what the server says of its cache counts.
+                counted = (BLOCK + 1,) * ITEMS + (one.prompt_tokens or ())[ITEMS:]
+                one = replace(one, prompt_tokens=counted)
+                if record.adapter.gauge is None:
+                    one = replace(one, peak_running=None, polls=0)
+                if scores is not None:
+                    answered = [list(table)[at] for at in one.outputs[:ITEMS] if at is not None]
+                    one = replace(one, scores=tuple(map(scores, answered)))
+                rounds.append(one)
+        conditions.append(CellSeen(tuple(rounds)))
+    own = PromptsSeen(ITEMS, "0" * 64, None if scores is None else "score", tuple(conditions))
     return replace(record, outputs=tuple(table), prompts=own)
+
+
+ITEMS = 2
+"""Of the user's file."""
+BLOCK = 16

@@ -125,17 +125,41 @@ def conditions(plan: Plan, case: Mapping[str, Any]) -> Iterator[Condition]:
             yield {**first, axis: value}
 
 
+def eval_conditions(plan: Plan, items: int) -> tuple[PlannedCell, ...]:
+    """Give the conditions of the user's prompts, as cells [CERT-24].
+
+    Args:
+        plan: its parameters.
+        items: of the user's file; each is a probe, whose prompt the plan does not know.
+    """
+    case = spec.load(FILE)["eval_case"]
+    own = Request("probe", 0, (), None, 0, "greedy", None, None, False, None)
+    first = {"cache": plan["cache"][0], "filler": "none", "order": "fixed"}
+    chosen = [("sequential", first), *((None, one) for one in conditions(plan, case))]
+    found = []
+    for control, condition in chosen:
+        apart = control is not None
+        requests = tuple(replace(own, wave=at if apart else 0) for at in range(items))
+        cell = _cell(plan, case, control, condition, requests)
+        found.append(replace(cell, lifetimes=plan["lifetimes"], per_lifetime=plan["repeats"]))
+    return tuple(found)
+
+
 def _axes() -> list[str]:
     return [axis["name"] for axis in spec.load(FILE)["axes"]]
 
 
 def _cell(
-    plan: Plan, case: Mapping[str, Any], control: str | None, condition: Condition
+    plan: Plan,
+    case: Mapping[str, Any],
+    control: str | None,
+    condition: Condition,
+    own: tuple[Request, ...] = (),
 ) -> PlannedCell:
-    requests, waves = case_requests(plan, case), tuple(case["waves"])
+    requests, waves = own or case_requests(plan, case), tuple(case["waves"])
     widths: tuple[int, ...] = (0,)
     if control in SUBMITTED_ALONE:
-        requests = tuple(_alone(plan, requests, control == "sensitivity"))
+        requests = own or tuple(_alone(plan, requests, control == "sensitivity"))
         waves = ("start", *["end"] * (len(requests) - 1))
     else:
         widths = _widths(plan, condition["filler"])

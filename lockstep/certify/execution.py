@@ -6,14 +6,12 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lockstep import spec
 from lockstep.certify import prompts as own_prompts
 from lockstep.certify.ask import Ask
-from lockstep.certify.cells import POSITIVE, PlannedCell, planned
+from lockstep.certify.cells import POSITIVE, PlannedCell, eval_conditions, planned
 from lockstep.certify.client import StatusError
 from lockstep.certify.dialogue import Dialogue, Reply
-from lockstep.certify.observation import PromptsSeen, Round
-from lockstep.certify.requests import FILE
+from lockstep.certify.observation import CellSeen, PromptsSeen, Round
 from lockstep.certify.rounds import run_round
 
 if TYPE_CHECKING:
@@ -52,6 +50,9 @@ class Execution:
         deadline: float | None,
     ) -> None:
         self.cells = planned(plan)
+        self._every = (
+            self.cells if own is None else (*self.cells, *eval_conditions(plan, len(own.items)))
+        )
         self.stopped = ""
         self._plan = plan
         self._records = records
@@ -75,49 +76,25 @@ class Execution:
         keys = {
             (at, lifetime, number)
             for at in self._main()
-            if at >= len(self.cells) or not self._why_not(self.cells[at])
-            for number in range(self._per_lifetime(at))
+            if not self._why_not(self._every[at])
+            for number in range(self._every[at].per_lifetime)
         }
         return keys <= set(self._records.rounds)
 
-    def _main(self) -> range | list[int]:
-        """Give the places of cells of the server itself, those of the user's prompts last."""
-        cells = [at for at, cell in enumerate(self.cells) if cell.control not in POSITIVE]
-        conditions = len(spec.load(FILE)["eval_conditions"]) if self._own is not None else 0
-        return [*cells, *(len(self.cells) + at for at in range(conditions))]
-
-    def _per_lifetime(self, at: int) -> int:
-        if at < len(self.cells):
-            return self.cells[at].per_lifetime
-        return 0 if self._own is None else self._own.repeats
+    def _main(self) -> list[int]:
+        """Give the places of cells of the server itself, the user's prompts last."""
+        return [at for at, cell in enumerate(self._every) if cell.control not in POSITIVE]
 
     async def lifetime(self, dialogue: Dialogue, lifetime: int) -> None:
         """Make the rounds of one lifetime that are not recorded yet."""
-        await self.rounds(dialogue, (at for at in self._main() if at < len(self.cells)), lifetime)
-        if self._own is None or self.stopped or self._prompts_done(lifetime):
-            return
-        seen = await own_prompts.run_lifetime(
-            dialogue,
-            self._own,
-            lifetime,
-            self._records.place,
-            "stream" in self._plan["offers"],
-            self._watch.say,
-        )
-        for at, rounds in enumerate(seen):
-            for one in rounds:
-                self._records.add(len(self.cells) + at, one)
-
-    def _prompts_done(self, lifetime: int) -> bool:
-        last = (len(self.cells) + 1, lifetime, (self._own.repeats if self._own else 0) - 1)
-        return last in self._records.rounds
+        await self.rounds(dialogue, self._main(), lifetime)
 
     async def rounds(self, dialogue: Dialogue, places: Iterable[int], lifetime: int) -> None:
         """Make the rounds of cells in a lifetime that are not recorded yet."""
         import httpx
 
         for at in places:
-            cell = self.cells[at]
+            cell = self._every[at]
             if self._why_not(cell):
                 continue
             for number in range(cell.per_lifetime):
@@ -127,18 +104,41 @@ class Execution:
                     self.stopped = "budget"
                     return
                 try:
-                    one = await run_round(
-                        dialogue, self._plan, cell, lifetime, number, self._records.place, self._id
-                    )
+                    one = await self._round(dialogue, at, lifetime, number)
                 except (httpx.HTTPError, StatusError) as fault:
                     told = f"{type(fault).__name__} while its cache was reset"
                     self._stop("down", told)
                     return
                 self._records.add(at, one)
-                self._watch.made(at, one)
+                self._tell(at, one)
             if self._failed(at, lifetime) and not await self._alive(dialogue):
                 self._stop("down", "the server answers no request any more")
                 return
+
+    async def _round(self, dialogue: Dialogue, at: int, lifetime: int, number: int) -> Round:
+        cell, place = self._every[at], self._records.place
+        if at < len(self.cells) or self._own is None:
+            return await run_round(dialogue, self._plan, cell, lifetime, number, place, self._id)
+        return await own_prompts.run_round(
+            dialogue,
+            self._own,
+            self._plan,
+            cell,
+            lifetime,
+            number,
+            place,
+            self._id,
+            self._watch.say,
+        )
+
+    def _tell(self, at: int, one: Round) -> None:
+        if at < len(self.cells):
+            self._watch.made(at, one)
+            return
+        cell = self._every[at]
+        told = {name: getattr(cell, name) for name in ("control", "cache", "filler", "order")}
+        name = own_prompts.called(told)
+        self._watch.say(f"prompts {name}: lifetime {one.lifetime}, round {one.number}")
 
     def _stop(self, reason: str, why: str) -> None:
         self.stopped = reason
@@ -166,18 +166,21 @@ class Execution:
             return "not_offered"
         return "too_long" if cell.longest > self._plan["context"] else ""
 
-    def reason(self, at: int) -> str:
-        """Give why rounds of a cell are lacking; empty where none are."""
-        cell = self.cells[at]
+    def reasons(self) -> dict[int, str]:
+        """Give by place why rounds of a cell are lacking, the user's prompts last; else empty."""
+        return {at: self._reason(at, cell) for at, cell in enumerate(self._every)}
+
+    def _reason(self, at: int, cell: PlannedCell) -> str:
         made = sum(key[0] == at for key in self._records.rounds)
         lacking = made < cell.lifetimes * cell.per_lifetime
         return self._why_not(cell) or (self.stopped if lacking else "")
 
-    def prompts_seen(self, rounds: Sequence[tuple[Round, ...]]) -> PromptsSeen | None:
-        """Give what was seen of the user's prompts; None where there are none."""
+    def prompts_seen(self, cells: Sequence[CellSeen]) -> PromptsSeen | None:
+        """Give what was seen of the user's prompts; None where there are none.
+
+        Args:
+            cells: all that were seen.
+        """
         if self._own is None:
             return None
-        lifetimes = self._plan["lifetimes"]
-        lacking = any(len(one) < lifetimes * self._own.repeats for one in rounds)
-        reason = self.stopped if lacking else ""
-        return own_prompts.collected(self._own, [rounds], lifetimes, reason)
+        return own_prompts.collected(self._own, tuple(cells[len(self.cells) :]))

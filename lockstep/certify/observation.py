@@ -163,25 +163,19 @@ class CellSeen:
 
 @dataclass(frozen=True)
 class PromptsSeen:
-    """The user's own prompts under two conditions [CERT-24].
+    """The user's own prompts under each of their conditions [CERT-24].
 
     Attributes:
         items: of the file.
         items_sha256: of its bytes.
         scorer: the command, without paths; None without one.
-        lifetimes: of the server.
-        repeats: rounds of each condition in a lifetime.
-        rounds: for each of `eval_conditions` of the data; in each, requests are the items.
-        reason: why rounds are lacking; else empty.
+        conditions: the rounds of each, in their order; requests are the items, then fillers.
     """
 
     items: int
     items_sha256: str
     scorer: str | None
-    lifetimes: int
-    repeats: int
-    rounds: tuple[tuple[Round, ...], ...]
-    reason: str = ""
+    conditions: tuple[CellSeen, ...]
 
 
 @dataclass(frozen=True)

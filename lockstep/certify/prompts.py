@@ -1,21 +1,21 @@
-"""The user's own prompts, one after the other and at once, and what their scorer says [CERT-24]."""
+"""The user's own prompts under the plan's conditions, and what their scorer says [CERT-24]."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lockstep import spec
 from lockstep.certify import numbers
 from lockstep.certify.ask import Ask
-from lockstep.certify.exchange import Exchanged, submit
-from lockstep.certify.observation import PromptsSeen, Round
-from lockstep.certify.requests import FILE
-from lockstep.certify.rounds import Place, observed
+from lockstep.certify.cells import PlannedCell
+from lockstep.certify.exchange import Exchanged
+from lockstep.certify.observation import CellSeen, PromptsSeen, Round
+from lockstep.certify.requests import Plan
+from lockstep.certify.rounds import Place, exchanged, observed
 from lockstep.certify.scorer import Scorer
 from lockstep.errors import LockstepError
 from lockstep.limits import CERTIFIED_PROMPTS, CERTIFIED_PROMPTS_BYTES
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT_TOKENS = 128
 """Tokens of an answer to an item that names no number."""
-SEQUENTIAL, BATCHED = "sequential", "batched"
 _DECIMAL = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?")
 _WHOLE = re.compile(r"[0-9]{1,15}")
 
@@ -99,70 +98,57 @@ def read_prompts(path: Path, top: int | None, scorer: Scorer | None, repeats: in
     return Prompts(items, sha256(data).hexdigest(), scorer, repeats)
 
 
-async def run_lifetime(
+async def run_round(
     dialogue: Dialogue,
     prompts: Prompts,
+    plan: Plan,
+    cell: PlannedCell,
     lifetime: int,
+    number: int,
     place: Place,
-    stream: bool,
+    run_id: str,
     told: Callable[[str], None] = lambda _: None,
-) -> tuple[tuple[Round, ...], ...]:
-    """Send the prompts under each condition in turn, as often as planned.
+) -> Round:
+    """Send the prompts under a condition once, and have the answers scored.
 
     Args:
         dialogue: with the server.
         prompts: what to send.
+        plan: parameters of the plan, which say what fillers ask for.
+        cell: the condition.
         lifetime: of the server.
+        number: of the round within it.
         place: takes outputs.
-        stream: whether answers are to come token by token.
-        told: is told of each round, and why a scorer gave no scores.
+        run_id: parts the salts of this run from those of another.
+        told: is told why a scorer gave no scores.
 
-    Returns:
-        the rounds of each condition, in the order of `eval_conditions` of the data.
+    Raises:
+        httpx.HTTPError, StatusError: the cache could not be reset.
     """
-    found: list[tuple[Round, ...]] = []
-    for condition in spec.load(FILE)["eval_conditions"]:
-        rounds = []
-        for number in range(prompts.repeats):
-            seen = await _submit(dialogue, prompts, condition, stream)
-            scores = await _scores(prompts, seen, told)
-            rounds.append(observed(seen, lifetime, number, place, scores))
-            told(f"prompts {condition}: lifetime {lifetime}, round {number}")
-        found.append(tuple(rounds))
-    return tuple(found)
+    asks = [item.ask for item in prompts.items]
+    seen = await exchanged(dialogue, plan, cell, lifetime, number, run_id, asks)
+    return observed(seen, lifetime, number, place, await _scores(prompts, seen, told))
 
 
-def collected(
-    prompts: Prompts, lifetimes: Sequence[Sequence[Sequence[Round]]], planned: int, reason: str
-) -> PromptsSeen:
-    """Put the rounds of several lifetimes together.
+def collected(prompts: Prompts, conditions: tuple[CellSeen, ...]) -> PromptsSeen:
+    """Give what was seen of the prompts.
 
     Args:
         prompts: what was sent.
-        lifetimes: for each lifetime what `run_lifetime` gave.
-        planned: lifetimes of the plan.
-        reason: why some are lacking; else empty.
+        conditions: the rounds of each.
     """
-    conditions = range(len(spec.load(FILE)["eval_conditions"]))
-    return PromptsSeen(
-        items=len(prompts.items),
-        items_sha256=prompts.sha256,
-        scorer=None if prompts.scorer is None else prompts.scorer.name,
-        lifetimes=planned,
-        repeats=prompts.repeats,
-        rounds=tuple(tuple(one for seen in lifetimes for one in seen[at]) for at in conditions),
-        reason=reason,
-    )
+    name = None if prompts.scorer is None else prompts.scorer.name
+    return PromptsSeen(len(prompts.items), prompts.sha256, name, conditions)
 
 
 def lines(document: Mapping[str, Any]) -> list[str]:
     """Say what moved, by a certificate's member `prompts`, and who moved it."""
     told = []
     for one in document["comparisons"]:
-        pair = "one by one" if one["a"] == SEQUENTIAL else "at once"
-        other = "one by one" if one["b"] == SEQUENTIAL else "at once"
+        pair, other = (called(document["conditions"][one[name]]) for name in ("a", "b"))
         answers = _rate(one["answers"], one["items_compared"], one["low_ppm"], one["high_ppm"])
-        text = f"{pair} against {other}: answers {answers}"
+        text = f"{pair}, again" if one["a"] == one["b"] else f"{pair} against {other}"
+        text += f": answers {answers}"
         if document["scorer"] is not None:
             bounds = one["scores_low_ppm"], one["scores_high_ppm"]
             text += f"; scores {_rate(one['scores'], one['scores_compared'], *bounds)}"
@@ -174,8 +160,20 @@ def lines(document: Mapping[str, Any]) -> list[str]:
     return told
 
 
+def called(condition: Mapping[str, Any]) -> str:
+    """Give a condition as people call it."""
+    told = [f"cache {condition['cache']}"]
+    if condition["control"] is None:
+        told += [
+            name for name in (_BESIDE[condition["filler"]], _TURNED[condition["order"]]) if name
+        ]
+    return f"{'at once' if condition['control'] is None else 'one by one'} ({', '.join(told)})"
+
+
+_BESIDE = {"none": "", "fixed": "beside others", "varying": "beside more or fewer others"}
+_TURNED = {"fixed": "", "rotated": "order rotated"}
 _EXPLAINED = {
-    "UNKNOWN": "The engine's part is not known: rounds are lacking or failed, or no batch formed.",
+    "UNKNOWN": "The engine's part is not known: a condition was not met in all of its rounds.",
     "ENGINE_MOVES": "The engine is a reason for the movement: answers to one prompt differ.",
     "SCORER_MOVES": "The engine is no reason: all answers are alike, and scores of them differ.",
     "STEADY": "The engine is no reason, at this sample: no answer and no score moved.",
@@ -193,27 +191,14 @@ def _rate(moved: int, of: int, low: int, high: int) -> str:
     return f"{moved} of {of} flip ({bounds} at 95 %)" if of else "not compared"
 
 
-async def _submit(dialogue: Dialogue, prompts: Prompts, condition: str, stream: bool) -> Exchanged:
-    places = range(len(prompts.items))
-    waves: tuple[str, ...] = ("start",)
-    sent: tuple[tuple[int, ...], ...] = (tuple(places),)
-    if condition == SEQUENTIAL:
-        waves = ("start", *["end"] * (len(places) - 1))
-        sent = tuple((at,) for at in places)
-
-    def ask(at: int, _: object) -> Ask:
-        return replace(prompts.items[at].ask, stream=stream)
-
-    return await submit(dialogue, waves, sent, ask)
-
-
 async def _scores(
     prompts: Prompts, seen: Exchanged, told: Callable[[str], None]
 ) -> tuple[str | None, ...] | None:
     """Give a score for each item; None as a whole without a scorer."""
     if prompts.scorer is None:
         return None
-    answered = {at: one.answer for at, one in enumerate(seen.replies) if one.answer is not None}
+    replies = seen.replies[: len(prompts.items)]
+    answered = {at: one.answer for at, one in enumerate(replies) if one.answer is not None}
     result = await prompts.scorer.score(
         [
             (at, prompts.items[at].line, answer.text, answer.output.tokens)

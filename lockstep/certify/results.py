@@ -16,10 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lockstep import spec
 from lockstep.certificate import lcj
 from lockstep.certify.observation import CellSeen, Output, Round, parse_output, parse_round
-from lockstep.certify.requests import FILE
 from lockstep.errors import LockstepError
 from lockstep.limits import CERTIFIED_RECORDS_BYTES
 
@@ -91,16 +89,13 @@ class Records:
         """Note that the run is over; the next one begins anew."""
         self._write({"kind": "end"})
 
-    def seen(
-        self, count: int, reasons: Mapping[int, str]
-    ) -> tuple[tuple[CellSeen, ...], tuple[Output, ...], tuple[tuple[Round, ...], ...]]:
-        """Give cells, outputs, and the rounds of the user's prompts by condition.
+    def seen(self, reasons: Mapping[int, str]) -> tuple[tuple[CellSeen, ...], tuple[Output, ...]]:
+        """Give cells, those of the user's prompts last, and outputs.
 
         Outputs are in the order of first use [CERT-9], and what rounds say of places follows it.
 
         Args:
-            count: of the plan's cells; rounds of higher places are those of the user's prompts.
-            reasons: why rounds of a cell are lacking, by its place.
+            reasons: by the place of each cell, why rounds of it are lacking; else empty.
         """
         outputs, order = list(self._places), dict[int, int]()
         rounds: dict[int, list[Round]] = {}
@@ -110,10 +105,8 @@ class Records:
                 None if at is None else order.setdefault(at, len(order)) for at in one.outputs
             )
             rounds.setdefault(key[0], []).append(replace(one, outputs=placed))
-        cells = (CellSeen(tuple(rounds.get(at, ())), reasons.get(at, "")) for at in range(count))
-        conditions = len(spec.load(FILE)["eval_conditions"])
-        own = (tuple(rounds.get(count + at, ())) for at in range(conditions))
-        return tuple(cells), tuple(outputs[at] for at in order), tuple(own)
+        cells = (CellSeen(tuple(rounds.get(at, ())), why) for at, why in reasons.items())
+        return tuple(cells), tuple(outputs[at] for at in order)
 
     def _write(self, record: dict[str, Any]) -> None:
         if self._path is None:

@@ -29,7 +29,25 @@ async def run_round(
     place: Place,
     run_id: str,
 ) -> Round:
-    """Make a round of a cell.
+    """Make a round of a cell; the arguments are those of `exchanged`, and `place` takes outputs.
+
+    Raises:
+        httpx.HTTPError, StatusError: the cache could not be reset.
+    """
+    seen = await exchanged(dialogue, plan, cell, lifetime, number, run_id)
+    return observed(seen, lifetime, number, place)
+
+
+async def exchanged(
+    dialogue: Dialogue,
+    plan: Plan,
+    cell: PlannedCell,
+    lifetime: int,
+    number: int,
+    run_id: str,
+    own: Sequence[Ask] = (),
+) -> Exchanged:
+    """Send the requests of a round of a cell, and give what became of them.
 
     Args:
         dialogue: with the server.
@@ -37,8 +55,8 @@ async def run_round(
         cell: which one.
         lifetime: of the server.
         number: of the round within it.
-        place: takes outputs.
         run_id: parts the salts of this run from those of another.
+        own: what the first places ask for, where the plan does not say it.
 
     Raises:
         httpx.HTTPError, StatusError: the cache could not be reset.
@@ -50,18 +68,17 @@ async def run_round(
     present = cell.present(number)
 
     def ask(at: int, replies: Replies) -> Ask | None:
-        wanted = _ask(plan, present[at], number, replies)
+        wanted = own[at] if at < len(own) else _ask(plan, present[at], number, replies)
         if wanted is None:
             return None
-        own = f"{salt}-{lifetime}-{number}" + (f"-{at}" if cell.cache == "off" else "")
+        apart = f"{salt}-{lifetime}-{number}" + (f"-{at}" if cell.cache == "off" else "")
         return replace(
-            wanted, salt=_short(own) if salted else None, reuse=cell.cache != "off",
+            wanted, salt=_short(apart) if salted else None, reuse=cell.cache != "off",
             stream="stream" in plan["offers"],
         )  # fmt: skip
 
     leaving = frozenset(at for at, one in enumerate(present) if one.role == "cancelled")
-    seen = await submit(dialogue, cell.waves, cell.submission(number), ask, leaving)
-    return observed(seen, lifetime, number, place)
+    return await submit(dialogue, cell.waves, cell.submission(number), ask, leaving)
 
 
 def observed(

@@ -259,9 +259,7 @@ class Run:
 
     def _whole(self) -> Seen:
         config = self._config
-        places = range(len(self._execution.cells))
-        reasons = {at: self._execution.reason(at) for at in places}
-        cells, outputs, prompts = self._records.seen(len(places), reasons)
+        cells, outputs = self._records.seen(self._execution.reasons())
         self._records.end()
         told = self._found.description
         requested = dict(config.requested)
@@ -280,8 +278,8 @@ class Run:
                 self._settings, config.launch.text if config.launch else None, requested
             ),
             outputs=outputs,
-            cells=cells,
-            prompts=self._execution.prompts_seen(prompts),
+            cells=cells[: len(self._execution.cells)],
+            prompts=self._execution.prompts_seen(cells),
         )
 
 

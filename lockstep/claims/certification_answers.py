@@ -29,13 +29,9 @@ def listed(output: Output) -> tuple[Any, ...] | None:
     return output.tokens if output.tokens is not None else output.token_texts
 
 
-def words(output: Output) -> tuple[str, Any] | None:
-    """Give what a user reads of an output: ids, else token texts, else the text's digest."""
-    for name in ("tokens", "token_texts", "text_sha256"):
-        value = getattr(output, name)
-        if value is not None:
-            return name, value
-    return None
+def says(output: Output) -> bool:
+    """Whether an output has anything that a user reads: ids, token texts or text."""
+    return listed(output) is not None or output.text_sha256 is not None
 
 
 def _shape(output: Output) -> tuple[Any, ...]:

@@ -2,56 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
-from lockstep import spec
-from lockstep.certify.observation import Output, Round, Seen
+from lockstep.certify.cells import PlannedCell, eval_conditions
+from lockstep.certify.observation import CellSeen, Output, PromptsSeen, Round, Seen
 from lockstep.claims import certification_answers as answers
-from lockstep.claims.certification_rounds import is_alone, is_batched
+from lockstep.claims.certification_rounds import cache_witness, is_alone, is_batched
 from lockstep.claims.certification_statistics import interval
+from lockstep.errors import LockstepError
 
 Pair = tuple[Any, Any]
 
 
 def prompts(seen: Seen) -> dict[str, Any] | None:
-    """Give the member `prompts`; None where the user gave none."""
+    """Give the member `prompts`; None where the user gave none.
+
+    Raises:
+        LockstepError: COVERAGE_DENOMINATOR_NOT_DERIVED, the record has not the plan's conditions.
+    """
     own = seen.prompts
     if own is None:
         return None
-    names = spec.load("certification.json")["eval_conditions"]
-    rounds = dict(zip(names, own.rounds, strict=True))
-    batched = {
-        name: sum(is_batched(one, seen.plan, seen.adapter) for one in several)
-        for name, several in rounds.items()
-    }
-    compared = [
-        _comparison(seen, rounds, a, b)
-        for a, b in (("sequential",) * 2, ("batched",) * 2, ("sequential", "batched"))
+    planned = eval_conditions(seen.plan, own.items)
+    if len(planned) != len(own.conditions):
+        code = "COVERAGE_DENOMINATOR_NOT_DERIVED"
+        raise LockstepError(code, "/prompts/conditions", len(planned), len(own.conditions))
+    stated = [
+        _condition(cell, one, seen) for cell, one in zip(planned, own.conditions, strict=True)
     ]
-    failed = any(one.failures for several in own.rounds for one in several)
+    places = range(len(planned))
+    compared = [_comparison(seen, own, a, b) for a in places for b in places[a:]]
     short = any(one["items_compared"] < own.items for one in compared)
-    beside = not all(is_alone(one, seen.adapter) for one in rounds["sequential"])
-    unknown = own.reason != "" or failed or short or beside or batched["batched"] < 2
+    unknown = short or not all(
+        _is_shown(cell, one, told, seen)
+        for cell, one, told in zip(planned, own.conditions, stated, strict=True)
+    )
     return {
         "items": own.items,
         "items_sha256": own.items_sha256,
         "scorer": own.scorer,
-        "lifetimes": own.lifetimes,
-        "repeats": own.repeats,
-        "reason": own.reason,
-        "conditions": [
-            {
-                "name": name,
-                "batched_rounds": batched[name],
-                "rounds": [{**one.document(), "scores": _scores(one)} for one in several],
-            }
-            for name, several in rounds.items()
-        ],
+        "conditions": stated,
         "comparisons": compared,
         "verdict": _verdict(unknown, compared),
     }
+
+
+def _condition(cell: PlannedCell, one: CellSeen, seen: Seen) -> dict[str, Any]:
+    """Give a condition as the certificate holds it."""
+    return {
+        "control": cell.control,
+        "cache": cell.cache,
+        "filler": cell.filler,
+        "order": cell.order,
+        "rounds": [{**told.document(), "scores": _scores(told)} for told in one.rounds],
+        "reason": one.reason,
+        "batched_rounds": sum(is_batched(told, seen.plan, seen.adapter) for told in one.rounds),
+        "cache_witness": cache_witness(cell, one.rounds, {**seen.plan, "priming": 0}),
+    }
+
+
+def _is_shown(cell: PlannedCell, one: CellSeen, stated: Mapping[str, Any], seen: Seen) -> bool:
+    """Whether a condition was met in all of its rounds, so that it can speak for the server."""
+    if one.reason or any(told.failures for told in one.rounds):
+        return False
+    if stated["cache_witness"] == "contradicted":
+        return False
+    if cell.alone:
+        return all(is_alone(told, seen.adapter) for told in one.rounds)
+    return bool(stated["batched_rounds"] >= 2)
 
 
 def _scores(one: Round) -> list[str | None] | None:
@@ -59,17 +79,17 @@ def _scores(one: Round) -> list[str | None] | None:
 
 
 def _verdict(unknown: bool, compared: Sequence[dict[str, Any]]) -> str:
-    if unknown:
-        return "UNKNOWN"
     if any(one["answers"] for one in compared):
         return "ENGINE_MOVES"
+    if unknown:
+        return "UNKNOWN"
     return "SCORER_MOVES" if any(one["scores"] for one in compared) else "STEADY"
 
 
-def _comparison(seen: Seen, rounds: dict[str, tuple[Round, ...]], a: str, b: str) -> dict[str, Any]:
+def _comparison(seen: Seen, own: PromptsSeen, a: int, b: int) -> dict[str, Any]:
     """Give what flips between two conditions, or within one."""
-    items = range(seen.prompts.items if seen.prompts else 0)
-    both, within = (rounds[a], rounds[b]), a == b
+    items, within = range(own.items), a == b
+    both = own.conditions[a].rounds, own.conditions[b].rounds
     outputs = [_pairs([_outputs(seen, one, at) for one in both], within) for at in items]
     scores = [_pairs([_said(one, at) for one in both], within) for at in items]
     flipped = {
@@ -106,13 +126,13 @@ def _pairs(both: Sequence[Sequence[Any]], within: bool) -> list[Pair]:
 
 
 def _apart(pair: tuple[Output, Output]) -> bool:
-    return answers.words(pair[0]) != answers.words(pair[1])
+    return answers.kind(*pair) == "tokens"
 
 
 def _outputs(seen: Seen, rounds: Sequence[Round], item: int) -> list[Output]:
     places = [one.outputs[item] for one in rounds]
     told = [seen.outputs[place] for place in places if place is not None]
-    return [one for one in told if answers.words(one) is not None]
+    return [one for one in told if answers.says(one)]
 
 
 def _said(rounds: Sequence[Round], item: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from lockstep import spec
 from lockstep.certify.cells import PlannedCell
 from lockstep.certify.observation import Adapter, Round
 from lockstep.certify.requests import Plan
@@ -83,14 +84,20 @@ def settled(rounds: Sequence[Round], priming: int) -> tuple[Round, ...]:
 
 
 def cache_witness(cell: PlannedCell, rounds: Sequence[Round], plan: Plan) -> str:
-    """Give what reports of cached tokens show [CERT-13]."""
+    """Give what reports of cached tokens show [CERT-13].
+
+    A prompt of the user's own has as many units as the server counts tokens in it [CERT-24].
+    """
+    is_own = cell.case == spec.load("certification.json")["eval_case"]["name"]
     waves: list[dict[int, list[int]]] = []
     for one in rounds:
         if one.number >= max(1, plan["priming"]) and one.cached is not None:
             told: dict[int, list[int]] = {}
-            for request, cached in zip(cell.present(one.number), one.cached, strict=True):
-                long = len(request.prompt) > plan["block_size"]
-                if request.role == "probe" and long and cached is not None:
+            counted = one.prompt_tokens or (None,) * len(one.cached)
+            sent = zip(cell.present(one.number), one.cached, counted, strict=True)
+            for request, cached, tokens in sent:
+                size = (tokens or 0) if is_own else len(request.prompt)
+                if request.role == "probe" and size > plan["block_size"] and cached is not None:
                     told.setdefault(request.wave, []).append(cached)
             waves.append(told)
     every = [cached for told in waves for group in told.values() for cached in group]

@@ -63,12 +63,15 @@ def _rate(statistics: dict[str, Any] | None) -> str:
 
 
 def _prompts(predicate: dict[str, Any]) -> list[tuple[str, str, str]]:
+    from lockstep.certify.prompts import called
+
     own = predicate["prompts"]
     if own is None:
         return []
+    names = [called(condition) for condition in own["conditions"]]
     rows = [
         (
-            f"{one['a']} and {one['b']}",
+            names[one["a"]] if one["a"] == one["b"] else f"{names[one['a']]}; {names[one['b']]}",
             f"{one['answers']} of {one['items_compared']}",
             f"{one['scores']} of {one['scores_compared']}",
         )

@@ -22,7 +22,7 @@ MODEL = "fake"
 BLOCK = 16
 _PAUSE = 0.03
 """Between answers that come one after the other: a client under load sees them apart."""
-_PATIENCE = 0.5
+_PATIENCE = 2.0
 """The longest that an answer waits for the gauge to be read."""
 VOCABULARY = 256
 CONTEXT = 4096
@@ -307,8 +307,10 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(behaviour.seconds)
         together = replace(asked, beside=state.beside_of(asked))
         if together.beside > 1 and behaviour.watched and not behaviour.one_by_one:
+            before = state.polls
             with state.read:
-                state.read.wait(_PATIENCE)
+                # A reading that was taken earlier, and is told only now, does not count this one.
+                state.read.wait_for(lambda: state.polls > before, _PATIENCE)
             together = replace(asked, beside=state.beside_of(asked))
         rest = behaviour.events(asked, _events(asked, behaviour.said(together, answer)))
         next(rest, None)

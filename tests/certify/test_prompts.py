@@ -26,10 +26,11 @@ from tests.statements import judge
 
 PLAN = {
     "cases": ["full_hit"],
-    "cache": ["warm"],
-    "filler": ["none"],
-    "order": ["fixed"],
-    "repeats": 2,
+    "cache": ["warm", "cold"],
+    "filler": ["none", "fixed"],
+    "order": ["fixed", "rotated"],
+    "fixed_width": 3,
+    "repeats": 3,
     "max_new": 4,
     "top": 2,
 }
@@ -52,10 +53,19 @@ class BesideOthers(Behaviour):
         return other_token(answer, 3) if asked.beside > 1 and is_item else answer
 
 
-def evaluation(folder: Path, count: int = 4) -> Path:
+class AfterAHit(Behaviour):
+    """An answer of the evaluation differs where a part of its prompt was in the cache."""
+
+    def said(self, asked: Asked, answer: Said) -> Said:
+        """Alter what had a hit."""
+        is_item = asked.body["max_tokens"] == 5
+        return other_token(answer, 2) if answer.cached and is_item else answer
+
+
+def evaluation(folder: Path, count: int = 4, shared: int = 1) -> Path:
     path = folder / "eval.jsonl"
     items = [
-        {"id": f"item {n}", "prompt": [9, n + 1, 7], "max_tokens": 5, "weight": 0.1}
+        {"id": f"item {n}", "prompt": [9, n + 1] + [7] * shared, "max_tokens": 5, "weight": 0.1}
         for n in range(count)
     ]
     path.write_text("".join(json.dumps(one) + "\n" for one in items))
@@ -83,21 +93,34 @@ def told(behaviour: Behaviour, prompts: Path, score: str | None) -> dict[str, An
 
 
 def test_a_steady_server_and_scorer(tmp_path: Path) -> None:
-    found = told(Behaviour(), evaluation(tmp_path), command(tmp_path, LENGTHS))
+    found = told(Behaviour(), evaluation(tmp_path, shared=20), command(tmp_path, LENGTHS))
+    axes = ("control", "cache", "filler", "order")
+    assert [tuple(one[name] for name in axes) for one in found["conditions"]] == [
+        ("sequential", "warm", "none", "fixed"),
+        (None, "warm", "none", "fixed"),
+        (None, "cold", "none", "fixed"),
+        (None, "warm", "fixed", "fixed"),
+        (None, "warm", "none", "rotated"),
+    ]
+    assert [one["cache_witness"] for one in found["conditions"]] == ["shown"] * 5
+    assert [(one["a"], one["b"]) for one in found["comparisons"]][:6] == [
+        *((0, other) for other in range(5)),
+        (1, 1),
+    ]
     assert (found["verdict"], found["items"], found["scorer"]) == (
         "STEADY",
         4,
         f"{Path(sys.executable).name} score.py",
     )
-    assert [one["scores_compared"] for one in found["comparisons"]] == [4, 4, 4]
+    assert [one["scores_compared"] for one in found["comparisons"]] == [4] * 15
     assert all(one["scores"] == ["10"] * 4 for one in found["conditions"][0]["rounds"])
     assert lines(found)[-1].startswith("The engine is no reason")
 
 
 def test_an_engine_that_moves_is_named_with_the_first_token(tmp_path: Path) -> None:
     found = told(BesideOthers(), evaluation(tmp_path), None)
-    apart = found["comparisons"][2]
-    assert (found["verdict"], apart["a"], apart["b"]) == ("ENGINE_MOVES", "sequential", "batched")
+    apart = found["comparisons"][1]
+    assert (found["verdict"], apart["a"], apart["b"]) == ("ENGINE_MOVES", 0, 1)
     assert apart["answers"] >= 1
     assert {one["position"] for one in apart["first"]} == {3}
     assert found["comparisons"][0]["answers"] == 0
@@ -105,10 +128,21 @@ def test_an_engine_that_moves_is_named_with_the_first_token(tmp_path: Path) -> N
     assert any(f"{apart['answers']} of 4 flip" in line for line in lines(found))
 
 
+def test_a_cache_that_moves_answers_is_named(tmp_path: Path) -> None:
+    found = told(AfterAHit(), evaluation(tmp_path, shared=20), None)
+    assert found["verdict"] == "ENGINE_MOVES"
+    flips = {(one["a"], one["b"]): one["answers"] for one in found["comparisons"]}
+    cold = 2
+    assert flips[cold, cold] == 0
+    assert flips[0, 0] > 0
+    assert flips[1, cold] > 0
+    assert any("(cache warm) against at once (cache cold)" in line for line in lines(found))
+
+
 def test_a_scorer_that_moves_is_named(tmp_path: Path) -> None:
     found = told(Behaviour(), evaluation(tmp_path), command(tmp_path, MOVES))
     assert found["verdict"] == "SCORER_MOVES"
-    assert [one["scores"] for one in found["comparisons"]] == [4, 4, 4]
+    assert [one["scores"] for one in found["comparisons"]] == [4] * 15
 
 
 @pytest.mark.parametrize(

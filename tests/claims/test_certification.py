@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lockstep import spec
-from lockstep.certify.cells import planned
+from lockstep.certify.cells import PlannedCell, planned
 from lockstep.certify.observation import CellSeen, Failure, Output, Round, Seen, Setting
 from lockstep.claims.certification import predicate
 from lockstep.claims.certification_answers import delta
@@ -380,13 +380,13 @@ def test_what_the_mode_turned_off_is_told() -> None:
 def test_flips_of_the_users_own_answers() -> None:
     request = planned(ONE)[0].requests[0]
 
-    def said(condition: str, number: int, item: int) -> Output:
-        moved = condition == "batched" and item == 1
+    def said(condition: PlannedCell, number: int, item: int) -> Output:
+        moved = condition.control is None and item == 1
         usual = made.answer((item,), request)
         return replace(usual, tokens=(*(usual.tokens or ())[:2], 1, 2)) if moved else usual
 
     own = fold(made.prompts(made.seen(ONE), said, lambda one: str(one.tokens)))["prompts"]
-    within, batched, across = own["comparisons"]
+    within, across, batched = own["comparisons"]
     assert (within["answers"], batched["answers"], across["answers"]) == (0, 0, 1)
     assert across["first"] == [{"item": 1, "position": 2}]
     assert (across["scores"], own["verdict"]) == (1, "ENGINE_MOVES")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from lockstep.certificate.statement import certification_subjects, statement
-from lockstep.certify.cells import planned
+from lockstep.certify.cells import PlannedCell, planned
 from lockstep.certify.observation import CellSeen, Failure, Output, Seen
 from lockstep.claims import certification_statistics as producers
 from lockstep.claims.certification import predicate
@@ -52,8 +52,9 @@ def odd(asked: Asked) -> Output | None:
     return other if here and (asked.lifetime, asked.number) == (1, 2) else None
 
 
-def said(condition: str, number: int, item: int) -> Output:
-    return made.answer((item, int(condition == "batched" and item == 1)), REQUEST)
+def said(condition: PlannedCell, number: int, item: int) -> Output:
+    moved = condition.filler == "varying" and item == 1
+    return made.answer((item, int(moved)), REQUEST)
 
 
 def folded(record: Seen) -> dict[str, Any]:
@@ -104,7 +105,14 @@ DERIVED = [
     ("/controls/0/status", "not_run", OUTCOME),
     ("/controls/2/status", "not_shown", OUTCOME),
     ("/limits", [], OUTCOME),
+    ("/prompts/conditions", FOLDED["prompts"]["conditions"][:3], COVERAGE),
+    ("/prompts/conditions/0/control", None, COVERAGE),
+    ("/prompts/conditions/1/filler", "none", COVERAGE),
+    ("/prompts/conditions/3/order", "fixed", COVERAGE),
     ("/prompts/conditions/1/batched_rounds", 1, H10),
+    ("/prompts/conditions/1/cache_witness", "not_reported", OUTCOME),
+    ("/prompts/comparisons", FOLDED["prompts"]["comparisons"][:3], COVERAGE),
+    ("/prompts/comparisons/2/a", 1, OUTCOME),
     ("/prompts/comparisons/2/answers", 0, H10),
     ("/prompts/comparisons/2/high_ppm", 1, STATISTICS),
     ("/prompts/comparisons/2/first", [], OUTCOME),

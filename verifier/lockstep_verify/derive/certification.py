@@ -49,13 +49,13 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     planned = _check_cells(plan, predicate["cells"])
     outputs = predicate["outputs"]
     table = Table(outputs, answers(outputs, plan["observable"]))
-    gauge, streams = adapter["gauge"] is not None, "stream" in plan["offers"]
+    gauge = adapter["gauge"] is not None
     _check_use(predicate)
     judged = _check_rounds(predicate, planned, table, gauge)
     _check_settings(predicate)
     if predicate["prompts"] is not None:
-        own_prompts.check_form(predicate["prompts"], len(outputs), gauge)
-        own_prompts.check(predicate["prompts"], table, streams, gauge)
+        conditions = own_prompts.check_form(predicate["prompts"], plan, len(outputs), gauge)
+        own_prompts.check(predicate["prompts"], conditions, plan, table, gauge)
     status = totals.controls(judged, plan, table)
     by_name = {one["name"]: one["status"] for one in status}
     require(OUTCOME, "omitted", totals.omitted(plan), predicate["omitted"])
@@ -93,14 +93,14 @@ def _check_use(predicate: Document) -> None:
     """Check that each output is used, for the first time in its order (step 3)."""
     prompts = predicate["prompts"]
     held = [*predicate["cells"], *([] if prompts is None else prompts["conditions"])]
-    used = 0
+    used, entries = 0, len(predicate["outputs"])
     for cell in held:
         for one in cell["rounds"]:
             for output in one["outputs"]:
-                if output is not None and output > used:
+                if output is not None and (output > used or output == entries):
                     form.refuse(f"outputs/{used}", "used before later ones", output)
                 used += output == used
-    if used != len(predicate["outputs"]):
+    if used != entries:
         form.refuse(f"outputs/{used}", "an output of some request", "used nowhere")
 
 

@@ -18,7 +18,7 @@ class Answer(NamedTuple):
         tokens: number of the class of equal tokens and text.
         shape: likewise of equal shape besides.
         whole: likewise of all that is compared.
-        said: number of the class of equal ids, else token texts, else text; None where all lack.
+        says: whether it has ids, token texts or text at all.
         size: tokens, or None where they are not reported.
         broken: malformed whatever was asked.
         lacks: what the observable needs is missing.
@@ -28,7 +28,7 @@ class Answer(NamedTuple):
     tokens: int
     shape: int
     whole: int
-    said: int | None
+    says: bool
     size: int | None
     broken: bool
     lacks: bool
@@ -47,7 +47,6 @@ def answers(outputs: list[Document], observable: str) -> list[Answer]:
         known.add(fields)
         ids, texts, text, finish, logprobs, top, prompt = fields
         listed = ids if ids is not None else texts
-        said = listed if listed is not None else text
         tokens = listed, text
         lengths = None if top is None else tuple(map(len, top))
         nulls = tuple(value is None for value in (ids, texts))
@@ -55,13 +54,13 @@ def answers(outputs: list[Document], observable: str) -> list[Answer]:
         rest = (texts, logprobs, top, prompt)
         classes = (("t", tokens), ("s", tokens, shape), ("w", tokens, shape, rest))
         same, alike, equal = (numbers.setdefault(key, len(numbers)) for key in classes)
-        words = None if said is None else numbers.setdefault(("said", said), len(numbers))
+        says = listed is not None or text is not None
         size = _length(ids if ids is not None else texts)
         needed = {"text": [text], "tokens": [listed], "logprobs": [listed, logprobs]}
         lacks = None in needed[observable]
         widest = max(map(len, top), default=0) if top is not None else 0
         broken = _broken(fields, size)
-        found.append(Answer(same, alike, equal, words, size, broken, lacks, widest))
+        found.append(Answer(same, alike, equal, says, size, broken, lacks, widest))
     return found
 
 

@@ -112,16 +112,7 @@ def cells(plan: Document) -> Iterator[Cell]:
     first = {axis: plan[axis][0] for axis in axes}
     alone = {**first, "filler": "none", "order": "fixed"}
     for case in chosen:
-        values = [plan[axis] if axis in case["axes"] else plan[axis][:1] for axis in axes]
-        if plan["design"] == "factorial":
-            combinations = [dict(zip(axes, one, strict=True)) for one in product(*values)]
-        else:
-            combinations = [first] + [
-                {**first, axis: value}
-                for axis, several in zip(axes, values, strict=True)
-                for value in several[1:]
-            ]
-        for condition in combinations:
+        for condition in _conditions(plan, case, axes):
             yield made.cell(case, None, condition)
         yield made.cell(case, "sequential", alone)
     yield made.cell(chosen[0], "sensitivity", alone)
@@ -129,6 +120,38 @@ def cells(plan: Document) -> Iterator[Cell]:
         if case["name"] in plan["positive_cases"]:
             yield made.cell(case, "positive_sequential", alone)
             yield made.cell(case, "positive", first)
+
+
+def eval_cells(plan: Document, items: int) -> Iterator[Cell]:
+    """Give the conditions of the user's prompts, as cells whose probes have no units (CERT-24)."""
+    data = spec.load("certification.json")
+    made, case = _Maker(plan, data), data["eval_case"]
+    axes = [axis["name"] for axis in data["axes"]]
+    alone = {**{axis: plan[axis][0] for axis in axes}, "filler": "none", "order": "fixed"}
+    own: list[Document] = [
+        {"role": "probe", "prompt": [], "max_new": 0, "rescores": None} for _ in range(items)
+    ]
+    rounds = plan["lifetimes"], plan["repeats"]
+    waves = ["start"] + ["end"] * (items - 1)
+    one_by_one = [{**one, "wave": wave} for wave, one in enumerate(own)]
+    yield Cell(case["name"], "sequential", alone, waves, one_by_one, [0], "", *rounds)
+    at_once = [{**one, "wave": 0} for one in own]
+    for condition in _conditions(plan, case, axes):
+        fillers, widths = made.fillers(case, condition["filler"])
+        requests = at_once + fillers
+        yield Cell(case["name"], None, condition, case["waves"], requests, widths, "", *rounds)
+
+
+def _conditions(plan: Document, case: Document, axes: list[str]) -> list[dict[str, str]]:
+    values = [plan[axis] if axis in case["axes"] else plan[axis][:1] for axis in axes]
+    if plan["design"] == "factorial":
+        return [dict(zip(axes, one, strict=True)) for one in product(*values)]
+    first = {axis: plan[axis][0] for axis in axes}
+    return [first] + [
+        {**first, axis: value}
+        for axis, several in zip(axes, values, strict=True)
+        for value in several[1:]
+    ]
 
 
 _Sent = tuple[list[Document], list[str], list[int], str]
@@ -166,9 +189,8 @@ class _Maker:
         requests = [self._request(name, place, group) for place, group in enumerate(groups)]
         waves, widths = case["waves"], [0]
         if how == "together":
-            if filler != "none":
-                widths = plan["varying_widths"] if filler == "varying" else [plan["fixed_width"]]
-            requests += [self._filler(name, i, len(waves) - 1) for i in range(max(widths))]
+            fillers, widths = self.fillers(case, filler)
+            requests += fillers
         else:
             probes = [r for r in requests if r["role"] == "probe" and r["rescores"] is None]
             requests = [
@@ -183,6 +205,15 @@ class _Maker:
                 one["prompt"] = [*one["prompt"][:-1], changed]
         told = {"requests": requests, "waves": waves, "widths": widths}
         return requests, waves, widths, hashlib.sha256(lcj.encode(told)).hexdigest()
+
+    def fillers(self, case: Document, filler: str) -> tuple[list[Document], list[int]]:
+        """Give the fillers of a condition, the widest set, and how many there are by round."""
+        widths = [0]
+        if filler != "none":
+            varying = filler == "varying"
+            widths = self._plan["varying_widths"] if varying else [self._plan["fixed_width"]]
+        last = len(case["waves"]) - 1
+        return [self._filler(case["name"], i, last) for i in range(max(widths))], widths
 
     def _units(self, case: str, stream: str, count: int) -> list[int]:
         units = self._streams.setdefault((case, stream), [])

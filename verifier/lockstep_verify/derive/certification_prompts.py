@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
-from lockstep_verify import spec
 from lockstep_verify.derive import certification_rounds as form
 from lockstep_verify.derive.certification_differences import Table
 from lockstep_verify.derive.certification_outputs import agree
-from lockstep_verify.derive.certification_plan import COUNTS, COVERAGE, OUTCOME, require
+from lockstep_verify.derive.certification_plan import (
+    COUNTS,
+    COVERAGE,
+    OUTCOME,
+    Cell,
+    eval_cells,
+    require,
+)
 from lockstep_verify.derive.certification_statistics import bounds
 
 Document = dict[str, Any]
-_PAIRS = (("sequential", "sequential"), ("batched", "batched"), ("sequential", "batched"))
 
 
 class Given(NamedTuple):
@@ -23,65 +29,77 @@ class Given(NamedTuple):
     output: int | None
 
 
-def check_form(prompts: Document, outputs: int, gauge: bool) -> None:
-    """Check the rounds of the user's prompts (step 6)."""
-    names = spec.load("certification.json")["eval_conditions"]
-    planned = prompts["lifetimes"] * prompts["repeats"]
-    lacking = False
-    for i, one in enumerate(prompts["conditions"]):
+def check_form(prompts: Document, plan: Document, outputs: int, gauge: bool) -> list[Cell]:
+    """Check conditions and rounds of the user's prompts, and give the conditions (step 6)."""
+    cells = list(eval_cells(plan, prompts["items"]))
+    require(COVERAGE, "prompts/conditions", len(cells), len(prompts["conditions"]))
+    for i, (cell, one) in enumerate(zip(cells, prompts["conditions"], strict=True)):
+        for name, value in {"control": cell.control, **cell.condition}.items():
+            require(COVERAGE, f"prompts/conditions/{i}/{name}", value, one[name])
+    for i, (cell, one) in enumerate(zip(cells, prompts["conditions"], strict=True)):
         at = f"prompts/conditions/{i}"
-        require(COVERAGE, f"{at}/name", names[i], one["name"])
-        full = len(one["rounds"]) == planned
-        reason = "" if full else prompts["reason"] or "lacking"
-        form.check_numbers(one["rounds"], prompts["lifetimes"], prompts["repeats"], reason, at)
-        lacking = lacking or not full
+        form.check_numbers(one["rounds"], cell.lifetimes, cell.per_lifetime, one["reason"], at)
+        form.check_possible(cell, one, plan, at)
         for number, told in enumerate(one["rounds"]):
+            roles = [request["role"] for request in cell.requests[: cell.size(told["number"])]]
             where = f"{at}/rounds/{number}"
-            form.check_form(told, ["probe"] * prompts["items"], outputs, gauge, where)
-            if one["name"] == "sequential":
+            form.check_form(told, roles, outputs, gauge, where, prompts["items"])
+            if cell.one_by_one:
                 form.check_one_by_one(told, where)
-    if (prompts["reason"] == "") == lacking:
-        expected = "a reason, exactly where rounds are lacking"
-        form.refuse("prompts/reason", expected, prompts["reason"])
+            else:
+                form.check_waves(cell, told, where)
+    return cells
 
 
-def check(prompts: Document, table: Table, streams: bool, gauge: bool) -> None:
+def check(prompts: Document, cells: list[Cell], plan: Document, table: Table, gauge: bool) -> None:
     """Derive what flips, and the verdict over it (step 6)."""
-    formed = {}
-    for i, one in enumerate(prompts["conditions"]):
-        formed[one["name"]] = sum(form.batched(told, streams, gauge) for told in one["rounds"])
-        where = f"prompts/conditions/{i}/batched_rounds"
-        require(COUNTS, where, formed[one["name"]], one["batched_rounds"])
+    whole = {**plan, "priming": 0}
+    shown = []
+    for i, (cell, one) in enumerate(zip(cells, prompts["conditions"], strict=True)):
+        shown.append(form.witness(cell, one["rounds"], whole, gauge))
+        at = f"prompts/conditions/{i}"
+        require(COUNTS, f"{at}/batched_rounds", sum(shown[i].batched), one["batched_rounds"])
+        require(OUTCOME, f"{at}/cache_witness", shown[i].cache, one["cache_witness"])
     found = comparisons(prompts, table)
+    require(COVERAGE, "prompts/comparisons", len(found), len(prompts["comparisons"]))
     for i, (derived, stated) in enumerate(zip(found, prompts["comparisons"], strict=True)):
         for name, value in derived.items():
             code = OUTCOME if name in ("a", "b", "first") else COUNTS
             if name.endswith("_ppm"):
                 code = "STATISTICS_DO_NOT_RECOMPUTE"
             require(code, f"prompts/comparisons/{i}/{name}", value, stated[name])
-    failed = any(told["failures"] for one in prompts["conditions"] for told in one["rounds"])
     verdict = "STEADY"
-    short = any(one["items_compared"] < prompts["items"] for one in found)
-    one_by_one = next(one for one in prompts["conditions"] if one["name"] == "sequential")
-    beside = not all(form.alone(told, gauge) for told in one_by_one["rounds"])
-    if prompts["reason"] or failed or short or beside or formed["batched"] < 2:
-        verdict = "UNKNOWN"
-    elif any(one["answers"] for one in found):
+    if any(one["answers"] for one in found):
         verdict = "ENGINE_MOVES"
+    elif _unknown(prompts, cells, shown, found):
+        verdict = "UNKNOWN"
     elif any(one["scores"] for one in found):
         verdict = "SCORER_MOVES"
     require(OUTCOME, "prompts/verdict", verdict, prompts["verdict"])
 
 
+def _unknown(
+    prompts: Document, cells: list[Cell], shown: list[form.Witness], found: list[Document]
+) -> bool:
+    """Whether it cannot be said that the server does not move an answer (CERT-25)."""
+    if any(one["items_compared"] < prompts["items"] for one in found):
+        return True
+    for cell, one, told in zip(cells, prompts["conditions"], shown, strict=True):
+        failed = any(seen["failures"] for seen in one["rounds"])
+        seen = told.alone if cell.one_by_one else sum(told.batched) > 1
+        if one["reason"] or failed or told.cache == "contradicted" or not seen:
+            return True
+    return False
+
+
 def comparisons(prompts: Document, table: Table) -> list[Document]:
     """Give what flips within and between conditions (CERT-24)."""
-    answers, scores = {}, {}
+    answers, scores, items = [], [], range(prompts["items"])
     for one in prompts["conditions"]:
-        items = range(prompts["items"])
-        answers[one["name"]] = [_answers(one["rounds"], item, table) for item in items]
-        scores[one["name"]] = [_scores(one["rounds"], item) for item in items]
+        answers.append([_answers(one["rounds"], item, table) for item in items])
+        scores.append([_scores(one["rounds"], item) for item in items])
     found = []
-    for a, b in _PAIRS:
+    for a, b in combinations_with_replacement(range(len(answers)), 2):
         compared, flipped, first = 0, 0, []
         for item, (left, right) in enumerate(zip(answers[a], answers[b], strict=True)):
             possible, pair = _flip(left, right, a == b)
@@ -117,8 +135,8 @@ def _answers(rounds: list[Document], item: int, table: Table) -> list[Given]:
     found = []
     for one in rounds:
         output = one["outputs"][item]
-        if output is not None and table.answers[output].said is not None:
-            found.append(Given(table.answers[output].said, output))
+        if output is not None and table.answers[output].says:
+            found.append(Given(table.answers[output].tokens, output))
     return found
 
 

@@ -70,7 +70,8 @@ def check_possible(cell: Cell, stated: Document, plan: Document, at: str) -> Non
 
 
 def _case(cell: Cell) -> Document:
-    case: Document = next(one for one in _data()["cases"] if one["name"] == cell.case)
+    cases = [*_data()["cases"], _data()["eval_case"]]
+    case: Document = next(one for one in cases if one["name"] == cell.case)
     return case
 
 
@@ -86,8 +87,10 @@ def _length(cell: Cell, request: Document) -> int:
     return own + _length(cell, cell.requests[request["rescores"]])
 
 
-def check_form(one: Document, roles: list[str], outputs: int, gauge: bool, at: str) -> None:
-    """Check lists, places, times, failures and readings of one round (step 4)."""
+def check_form(
+    one: Document, roles: list[str], outputs: int, gauge: bool, at: str, items: int = 0
+) -> None:
+    """Check lists, places, times, failures and readings of one round (steps 4 and 6)."""
     size = len(roles)
     for member in (
         "outputs",
@@ -96,10 +99,11 @@ def check_form(one: Document, roles: list[str], outputs: int, gauge: bool, at: s
         "end_us",
         "cached",
         "prompt_tokens",
-        "scores",
     ):
-        if one.get(member) is not None and len(one[member]) != size:
+        if one[member] is not None and len(one[member]) != size:
             refuse(f"{at}/{member}", f"{size} entries", len(one[member]))
+    if one.get("scores") is not None and len(one["scores"]) != items:
+        refuse(f"{at}/scores", f"{items} entries", len(one["scores"]))
     failed = [failure["request"] for failure in one["failures"]]
     for i, place in enumerate(failed):
         if place >= size or place <= max(failed[:i], default=-1):
@@ -216,6 +220,14 @@ def witness(cell: Cell, rounds: list[Document], plan: Document, gauge: bool) -> 
     return Witness(formed, apart, named, max(widths, default=0), _cache(cell, rounds, plan))
 
 
+def _units(cell: Cell, one: Document, place: int) -> int:
+    """Give a prompt's length; of the user's own, as the server counts it, or 0 (CERT-24)."""
+    if cell.case != _data()["eval_case"]["name"]:
+        return len(cell.requests[place]["prompt"])
+    told = one["prompt_tokens"]
+    return 0 if told is None else int(told[place] or 0)
+
+
 def _cache(cell: Cell, rounds: list[Document], plan: Document) -> str:
     first = max(1, plan["priming"])
     told: list[list[tuple[int, int]]] = []
@@ -224,9 +236,11 @@ def _cache(cell: Cell, rounds: list[Document], plan: Document) -> str:
             continue
         seen = [
             (request["wave"], cached)
-            for request, cached in zip(cell.requests, one["cached"], strict=False)
+            for place, (request, cached) in enumerate(
+                zip(cell.requests, one["cached"], strict=False)
+            )
             if request["role"] == "probe"
-            and len(request["prompt"]) > plan["block_size"]
+            and _units(cell, one, place) > plan["block_size"]
             and cached is not None
         ]
         if seen:
