@@ -16,6 +16,8 @@ BESIDE = {
     "campaign": ("environment.json", "fuzz.json", "lifecycle.json"),
     "finding": ("environment.json", "lifecycle.json", "mutation.json"),
     "mutation": ("environment.json", "lemmas.json"),
+    "detection": ("certification.json", "mutation.json"),
+    "throughput": ("probe.json",),
 }
 """Normative files of a kind that do not bear its name [STMT-9]."""
 

@@ -18,6 +18,9 @@ KINDS = (
     "mutation",
     "certification",
     "sampling",
+    "detection",
+    "throughput",
+    "distance-calibration",
 )
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -77,6 +80,16 @@ def certification_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def detection_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of what the certifier detects: spec and certificates [DET-20]."""
+    held = {
+        one["name"]: one["certificate"] and one["certificate"]["sha256"]
+        for one in predicate["trials"]
+    }
+    digest = hashlib.sha256(lcj.encode(held)).hexdigest()
+    return [subject("spec", spec.digest("detection")), subject("trials", digest)]
+
+
 def finding_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     """Give the subjects of a finding: spec, model and case [FIND-11]."""
     return [*model_subjects("finding", predicate), subject("case", predicate["case_sha256"])]
@@ -87,6 +100,14 @@ def sampling_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     requests = {one["request"]["inference_id"]: one["request"] for one in predicate["sequences"]}
     digest = hashlib.sha256(lcj.encode(list(requests.values()))).hexdigest()
     return [subject("spec", spec.digest("sampling")), subject("requests", digest)]
+
+
+def throughput_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of a comparison of servers: spec and arms [THR-14]."""
+    return [
+        subject("spec", spec.digest("throughput")),
+        subject("arms", predicate["arms_sha256"]),
+    ]
 
 
 def statement(

@@ -16,6 +16,8 @@ _SHARED = {
     "campaign": ("environment.json", "fuzz.json", "lifecycle.json"),
     "finding": ("environment.json", "lifecycle.json", "mutation.json"),
     "mutation": ("environment.json", "lemmas.json"),
+    "detection": ("certification.json", "mutation.json"),
+    "throughput": ("probe.json",),
 }
 """What is normative for a kind beside the files that bear its name (STMT-9)."""
 

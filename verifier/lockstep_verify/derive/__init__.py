@@ -21,6 +21,9 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:mutation:v1": "mutation",
     "urn:lockstep:certificate:certification:v1": "certification",
     "urn:lockstep:certificate:sampling:v1": "sampling",
+    "urn:lockstep:certificate:detection:v1": "detection",
+    "urn:lockstep:certificate:throughput:v1": "throughput",
+    "urn:lockstep:certificate:distance-calibration:v1": "distance-calibration",
 }
 """The stem of the spec's files, by predicate type; the module below this package is named alike,
 with `_` for `-`."""
