@@ -3,6 +3,7 @@ package verify
 
 import (
 	"lockstep/conformance/go/campaign"
+	"lockstep/conformance/go/certification"
 	"lockstep/conformance/go/envelope"
 	"lockstep/conformance/go/fidelity"
 	"lockstep/conformance/go/finding"
@@ -81,6 +82,10 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	certifications, err := certification.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
@@ -94,12 +99,15 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			mutation.PredicateType:   {Schema: mutations.Schema, SpecDigest: mutations.SpecDigest},
 			replay.PredicateType:     {Schema: replays.Schema, SpecDigest: replays.SpecDigest},
 			sampling.PredicateType:   {Schema: samplings.Schema, SpecDigest: samplings.SpecDigest},
+			certification.PredicateType: {
+				Schema: certifications.Schema, SpecDigest: certifications.SpecDigest,
+			},
 		},
 		derivers: map[string]deriver{
 			hunt.PredicateType: hunts, lean.PredicateType: leans, smt.PredicateType: smts,
 			campaign.PredicateType: campaigns, finding.PredicateType: findings,
 			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, mutation.PredicateType: mutations, replay.PredicateType: replays,
-			sampling.PredicateType: samplings,
+			sampling.PredicateType: samplings, certification.PredicateType: certifications,
 		},
 	}, nil
 }

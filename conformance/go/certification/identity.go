@@ -1,0 +1,74 @@
+package certification
+
+import (
+	"slices"
+
+	"lockstep/conformance/go/lcj"
+	"lockstep/conformance/go/refusal"
+	"lockstep/conformance/go/specification"
+)
+
+// checkSettings is step 5 ([CERT-19], [CERT-20]).
+func checkSettings(predicate *lcj.Object, d *data, positive string) *refusal.Refusal {
+	for _, member := range []string{"certifier", "settings"} {
+		before := ""
+		for i, one := range predicate.Objects(member) {
+			if name := one.Text("name"); i > 0 && name <= before {
+				return refusal.New(badValue, refusal.Index("/predicate/"+member, i)+"/name")
+			}
+			before = one.Text("name")
+		}
+	}
+	overridden, turnedOff := []any{}, []any{}
+	for _, one := range predicate.Objects("settings") {
+		requested, resolved := one.Member("requested"), one.Member("resolved")
+		if requested != nil && resolved != nil && requested != resolved {
+			overridden = append(overridden, one.Text("name"))
+		}
+		if slices.Contains(d.features, one.Text("name")) && resolved == "off" && requested != "off" {
+			turnedOff = append(turnedOff, one.Text("name"))
+		}
+	}
+	if err := demand(predicate, notDerived, "overridden", overridden); err != nil {
+		return err
+	}
+	if err := demand(predicate, notDerived, "turned_off", turnedOff); err != nil {
+		return err
+	}
+	subject := predicate.Object("subject")
+	var names []string
+	for _, one := range subject.Objects("identity") {
+		names = append(names, one.Text("name"))
+	}
+	if !slices.Equal(names, d.identity) {
+		return refusal.New(underived, "/predicate/subject/identity")
+	}
+	if (subject.Member("positive") == nil) != (positive == "absent") {
+		return refusal.New(badValue, "/predicate/subject/positive")
+	}
+	return demand(predicate, badValue, "subject_sha256", specification.Sha256(lcj.Encode(subject)))
+}
+
+// demand sees that a member of the predicate is what follows.
+func demand(predicate *lcj.Object, code, name string, derived any) *refusal.Refusal {
+	if stated := predicate.Member(name); !lcj.Equal(stated, derived) {
+		return mismatch(code, "/predicate/"+name, derived, stated)
+	}
+	return nil
+}
+
+// agreement counts the identities that agree with what was recorded, and those that do not.
+func agreement(identity []*lcj.Object) (agreeing, differing int64, unread bool) {
+	for _, one := range identity {
+		recorded, observed := one.Member("recorded"), one.Member("observed")
+		unread = unread || observed == nil
+		switch {
+		case recorded == nil:
+		case recorded == observed:
+			agreeing++
+		default:
+			differing++
+		}
+	}
+	return agreeing, differing, unread
+}
