@@ -33,9 +33,11 @@ def _where(cell: Cell, one: Difference) -> tuple[int | None, str | None]:
     position = answers.agreeing(left, right, one.kind)
     if one.kind == "tokens" or position is None:
         return position, None
-    if left.logprobs is None or right.logprobs is None:
+    one, other = left.logprobs or (), right.logprobs or ()
+    if position >= len(one):
+        # `top` of a malformed answer may go further than its log-probabilities.
         return position, None
-    return position, answers.delta(left.logprobs[position], right.logprobs[position])
+    return position, answers.delta(one[position], other[position])
 
 
 def _rescored(cell: Cell, one: Difference) -> tuple[int, str | None]:

@@ -249,8 +249,10 @@ def _told(scope: str, place: int, a: Seen, b: Seen, table: Table) -> Document:
         kind = "shape"
     position = None if kind == "shape" else agree(one, other, kind)
     apart = None
-    if kind == "logprobs" and position is not None and one["logprobs"] is not None:
-        apart = delta(one["logprobs"][position], other["logprobs"][position])
+    numbers = one["logprobs"] or ()
+    # `top` of a malformed answer may go further than its log-probabilities.
+    if kind == "logprobs" and position is not None and position < len(numbers):
+        apart = delta(numbers[position], other["logprobs"][position])
     return _member(scope, kind, place, a, b, position, apart)
 
 
