@@ -120,3 +120,6 @@ REPLAY_SECONDS = 3600
 
 SAMPLING_PAIRS = 1 << 18
 """Pairs of token and log-probability of a certificate; each costs some ten microseconds."""
+
+DISTANCE_PAIRS = 1 << 17
+"""Pairs of token and log-probability of a calibration; each costs some ten microseconds."""

@@ -15,6 +15,7 @@ _APART = PRECISION + 2
 _TINY = -11
 _STEP_BITS = 6
 _FIRST_BITS = 96
+_FEW_BITS = 40
 _SPARE_BITS = 64
 
 _LOGPROB = re.compile(r"0|-0\.[0-9]{0,23}[1-9]|-[1-9][0-9]{0,4}(?:\.[0-9]{0,23}[1-9])?")
@@ -145,18 +146,43 @@ def exponential(d: Number) -> Number:
         bits *= 2
 
 
-def _bracketed(c: int, q: int, bits: int) -> Number | None:
-    """Give R(e^-t) for t = c * 10^q > 0 if so many bits decide it.
+def digits_of_exponential(d: Number, places: int) -> int:
+    """Give the integer below 10^places * e^d, for any d of 0 or less and places above 0.
 
-    With units of 2^-bits: t and ln 10 are each less than one unit below what they are, so that
-    r = t - k * ln 10 is off by at most k + 1, and e^-r, whose slope is at most 1, by as much. The
-    table and the series are off by less than 2 * bits together, their product by one more.
+    As in `exponential`; e^d is no multiple of 10^-places, for such d but 0, and so it ends.
+    """
+    if not d.c:
+        return 10**places
+    if compare(d, Number(-5 * places, 0)) < 0:
+        # e^5 is above 10^2, and so nothing is left above the last place.
+        return 0
+    bits = digits(10**places) * 10 // 3 + _FEW_BITS
+    while True:
+        value, k, error = _power(-d.c, d.q, bits)
+        scale = 10 ** max(places - k, 0)
+        low, high = ((value + way) * scale // 10 ** max(k - places, 0) for way in (-error, error))
+        if low >> bits == high >> bits:
+            return low >> bits
+        bits *= 2
+
+
+def _power(c: int, q: int, bits: int) -> tuple[int, int, int]:
+    """Give (v, k, error) with e^-t = v * 10^-k for t = c * 10^q > 0, in units of 2^-bits.
+
+    t and ln 10 are each less than one unit below what they are, so that r = t - k * ln 10 is off
+    by at most k + 1, and e^-r, whose slope is at most 1, by as much. The table and the series are
+    off by less than 2 * bits together, their product by one more.
     """
     t = (c << bits) * 10**q if q >= 0 else (c << bits) // 10**-q
     k, r = divmod(t, _ln10(bits))
     index, rest = divmod(r, 1 << (bits - _STEP_BITS))
     value = _table(bits)[index] * _series(rest, bits) >> bits
-    error = k + 4 * bits
+    return value, k, k + 4 * bits
+
+
+def _bracketed(c: int, q: int, bits: int) -> Number | None:
+    """Give R(e^-t) for t = c * 10^q > 0 if so many bits decide it."""
+    value, k, error = _power(c, q, bits)
     # e^-r is in (0.1, 1], and so e^-t = e^-r * 10^-k has these ten digits.
     low, high = (
         ((value + way) * 2 * _BOUND + (1 << bits)) >> (bits + 1) for way in (-error, error)
