@@ -1,118 +1,85 @@
-"""The certifier against the built-in server under each fault of the mutation list, and none.
+"""The certifier before the built-in server as it is, and under each fault of the mutation list.
 
-A server with a fault is driven hard, so that it preempts, evicts and queues: a small pool, chunks
-of odd sizes, preemptions at powers of two. A fault that is declared invisible, and the engine as
-it is, are asked the whole plan of a server with room.
+Trials are run one at a time, since they share the machine's cores with what they time. Each leaves
+a record and its certificate in a folder; what is there is not made again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockstep import spec
+from lockstep.certificate.write import write_file
 from lockstep.certify.cells import POSITIVE, PlannedCell
 from lockstep.certify.config import Command, Config
-from lockstep.certify.requests import FILE
+from lockstep.certify.issue import issue_certification
 from lockstep.certify.results import Records
-from lockstep.certify.run import observe
+from lockstep.certify.run import digest_of, observe
+from lockstep.certify.trials import CASES, FILE, Trial, bound_us, trials
 from lockstep.certify.watch import EnoughSeen
-from lockstep.mutation.operators import operators
+from lockstep.claims.detection_shown import no_answer, reuses, shown
+from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     from lockstep.certify.adapters.adapter import Adapter
     from lockstep.certify.observation import Round, Seen
     from lockstep.certify.probe import Found
 
-SECONDS = 300
-"""Within which a visible fault must be caught."""
-ROOMY = ""
-TIGHT = " --policy adversarial --pool-blocks 80 --max-batch 24"
-"""80 blocks of 16 hold the longest request of the plan, and not many at once."""
-WIDE = 24
-"""Cases of a greater width do not become batches of that width in a tight server."""
-OTHER_BACKEND = ("triton_kernels",)
-"""Subsystems that the server on the host backend does not run."""
-CAUGHT = ("divergent", "first_run_only", "malformed", "hang", "error", "not_cached")
-"""Verdicts of cells by which a fault is caught; `not_batched` or `missing` tells of none."""
+REQUEST_SECONDS = 20
+"""For a request under a fault: what hangs is to be seen as soon as that."""
+COMMAND = "lockstep certify-faults"
+FOLDER = "detection"
+"""Of the certificates of trials, beside the one of all [DET-19]."""
+_SILENT = ("ENDPOINT_DOWN", "ENDPOINT_REFUSES")
+"""Refusals of the certifier where a server answered none of its first requests."""
 
-
-@dataclass(frozen=True)
-class Trial:
-    """A server to certify.
-
-    Attributes:
-        name: of the trial, and of its files.
-        fault: an operator; None for the engine as it is.
-        expected: `clean`, or `caught`.
-        server: `tight` or `roomy`.
-        lifetimes: to sample.
-        reason: why it is expected.
-    """
-
-    name: str
-    fault: str | None
-    expected: str
-    server: str
-    lifetimes: int = 1
-    reason: str = ""
-
-    @property
-    def config(self) -> Config:
-        """What the certifier is asked."""
-        command = served(TIGHT if self.server == "tight" else ROOMY)
-        if self.fault is not None:
-            command += f" --fault {self.fault}"
-        plan: dict[str, Any] = {"lifetimes": self.lifetimes}
-        if self.server == "tight" and self.expected == "clean":
-            plan["cases"] = tuple(
-                one["name"] for one in spec.load(FILE)["cases"] if one["width"] <= WIDE
-            )
-        budget = SECONDS if self.expected == "caught" else None
-        return Config(adapter="lockstep", launch=Command(command), plan=plan, budget=budget)
+Tell = Callable[[int, Mapping[str, Any]], None]
 
 
 def served(options: str) -> str:
     """Give the command of a built-in server: of this environment, whatever the path has."""
+    return launched(spec.load(FILE)["command"] + options)
+
+
+def launched(command: str) -> str:
+    """Give a declared command with the program of this environment in its beginning."""
     program = shutil.which("lockstep", path=Path(sys.executable).parent) or "lockstep"
-    return f"{shlex.quote(program)} serve --tiny --port {{port}}{options}"
+    return command.replace("lockstep", shlex.quote(program), 1)
 
 
-def trials(lifetimes: int) -> Iterator[Trial]:
-    """Give all trials: the engine as it is, then each operator that the server runs, in order.
+def config(trial: Trial) -> Config:
+    """Give what the certifier is asked in a trial [DET-4]."""
+    plan: dict[str, Any] = {"lifetimes": trial.lifetimes}
+    if trial.omits:
+        names = [one["name"] for one in spec.load(CASES)["cases"]]
+        plan["cases"] = tuple(name for name in names if name not in trial.omits)
+    return Config(
+        adapter="lockstep",
+        launch=Command(launched(trial.command)),
+        plan=plan,
+        timeout=REQUEST_SECONDS if trial.stops else None,
+    )
 
-    Args:
-        lifetimes: of the server without a fault and with room.
+
+class Quiet:
+    """Watches a run to its end.
+
+    Attributes:
+        ended: when the observation was made that ended the run, by `time.monotonic`; else None.
     """
-    yield Trial("none", None, "clean", "roomy", lifetimes, "No fault.")
-    yield Trial("none-tight", None, "clean", "tight", 2, "No fault.")
-    for operator in operators().values():
-        if operator.subsystem in OTHER_BACKEND:
-            continue
-        visible = operator.black_box == "visible"
-        yield Trial(
-            operator.id,
-            operator.id,
-            "caught" if visible else "clean",
-            "tight" if visible else "roomy",
-            reason=operator.reason,
-        )
-
-
-class FirstDifference:
-    """Watches a run, and has seen enough with the first failure or difference."""
 
     def __init__(self) -> None:
-        self._cells: Sequence[PlannedCell] = ()
-        self._plan: Mapping[str, Any] = {}
-        self._seen: dict[str, int] = {}
+        self.ended: float | None = None
 
     def say(self, text: str) -> None:
         """Pass over a line for people."""
@@ -120,72 +87,183 @@ class FirstDifference:
     def planned(
         self, adapter: Adapter, plan: dict[str, Any], cells: Sequence[PlannedCell], found: Found
     ) -> None:
+        """Pass over the plan."""
+
+    def made(self, cell: int, one: Round) -> None:
+        """Pass over a round."""
+
+
+class FirstDifference(Quiet):
+    """Watches a run, and has seen enough with the first observation, or in the end.
+
+    Args:
+        deadline: when no further round is to begin, by `time.monotonic`.
+    """
+
+    def __init__(self, deadline: float) -> None:
+        super().__init__()
+        self._deadline = deadline
+        self._cells: Sequence[PlannedCell] = ()
+        self._plan: Mapping[str, Any] = {}
+        self._seen: dict[str, int] = {}
+
+    def planned(
+        self, adapter: Adapter, plan: dict[str, Any], cells: Sequence[PlannedCell], found: Found
+    ) -> None:
         """Take the plan."""
-        self._cells = cells
+        self._cells, self._plan = cells, plan
 
     def made(self, cell: int, one: Round) -> None:
         """Take a round.
 
         Raises:
-            EnoughSeen: a request failed, or got another answer than one that is alike.
+            EnoughSeen: a request failed, or got another answer than one that is alike, or the
+                cache was used where it is excluded; or it is too late.
         """
-        planned = self._cells[cell]
-        if planned.control in POSITIVE:
-            return
-        if one.failures:
+        now = time.monotonic()
+        if self._shows(self._cells[cell], one):
+            self.ended = now
             raise EnoughSeen
+        if now > self._deadline:
+            raise EnoughSeen
+
+    def _shows(self, planned: PlannedCell, one: Round) -> bool:
+        if planned.control in POSITIVE:
+            return False
+        if one.failures or reuses(planned, one, self._plan):
+            return True
         for request, output in zip(planned.present(one.number), one.outputs, strict=True):
-            sent = request.fields(one.number)
-            is_drawn = request.seed is not None and sent["seed"] is None
-            if request.role == "cancelled" or is_drawn or output is None:
+            alike = request.like(one.number)
+            if output is None or alike is None:
                 continue
-            told = {**request.document(), **sent, "wave": None, "varying": None}
-            alike = json.dumps([planned.case, told], sort_keys=True)
-            if self._seen.setdefault(alike, output) != output:
-                raise EnoughSeen
+            if self._seen.setdefault(repr((planned.case, alike)), output) != output:
+                return True
+        return False
 
 
-@dataclass
-class Quiet(FirstDifference):
-    """Watches a run to its end."""
+async def run_trial(trial: Trial, folder: Path) -> tuple[Seen | str, int]:
+    """Certify a trial's server.
 
-    rounds: int = field(default=0)
+    Args:
+        trial: which one.
+        folder: keeps the rounds of a trial that is not ended early, so that it can go on.
 
-    def made(self, cell: int, one: Round) -> None:
-        """Count a round."""
-        self.rounds += 1
-
-
-async def run_trial(trial: Trial) -> tuple[Seen, float]:
-    """Certify a trial's server; gives what was seen, and the seconds that it took.
+    Returns:
+        What was seen, or what was told where the server answered nothing; and the microseconds
+        until the observation that ended it, else until its end.
 
     Raises:
         LockstepError: as `observe`.
     """
     began = time.monotonic()
-    watch = FirstDifference() if trial.expected == "caught" else Quiet()
-    seen = await observe(trial.config, Records(None, ""), watch)
-    return seen, time.monotonic() - began
+    asked = config(trial)
+    watch = FirstDifference(began + bound_us() / 1e6) if trial.stops else Quiet()
+    path = None if trial.stops else folder / f"{trial.name}.rounds.jsonl"
+    seen: Seen | str
+    try:
+        seen = await observe(asked, Records(path, digest_of(asked)), watch)
+    except LockstepError as fault:
+        if trial.operator is None or fault.code not in _SILENT:
+            raise
+        seen = f"{fault.code}: {fault.got}"
+    if path is not None:
+        path.unlink(missing_ok=True)
+    return seen, round(((watch.ended or time.monotonic()) - began) * 1e6)
 
 
-def row(trial: Trial, predicate: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """Give what a trial showed, by the predicate of its certificate."""
-    cells = [one for one in predicate["cells"] if one["control"] not in POSITIVE]
-    found = next((one for one in cells if one["verdict"] in CAUGHT), None)
-    verdict = predicate["verdict"]
-    caught = found is not None and verdict != "CLEAN"
-    good = verdict == "CLEAN" if trial.expected == "clean" else caught and seconds <= SECONDS
-    kept = ("case", "control", "cache", "filler", "order", "verdict", "kinds")
-    return {
+def run_trials(
+    folder: Path,
+    key: Ed25519PrivateKey,
+    issued_at: Callable[[], str],
+    chosen: Sequence[str] = (),
+    tell: Tell = lambda done, record: None,
+) -> list[dict[str, Any]]:
+    """Make the trials that a folder has no record of, and give the records of those chosen.
+
+    Args:
+        folder: of records (`NAME.json`) and certificates (`detection/NAME.cert.json`).
+        key: that signs the certificates of trials.
+        issued_at: gives the time that a certificate claims.
+        chosen: names of trials; none for all that this backend runs.
+        tell: called with the number of trials done, and each record as it is made or found.
+
+    Raises:
+        LockstepError: USAGE, no such trial; as `observe`.
+    """
+    import asyncio
+
+    every = [one for one in trials() if one.runs]
+    unknown = sorted(set(chosen) - {one.name for one in every})
+    if unknown:
+        known = ", ".join(one.name for one in every)
+        raise LockstepError("USAGE", "--only", f"names of {known}", unknown[0])
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    records = []
+    for trial in every:
+        if chosen and trial.name not in chosen:
+            continue
+        path = folder / f"{trial.name}.json"
+        record = read_record(path, trial)
+        if record is None:
+            seen, elapsed = asyncio.run(run_trial(trial, folder))
+            record = recorded(trial, seen, elapsed, folder, key, issued_at())
+            write_file(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
+        records.append(record)
+        tell(len(records), record)
+    return records
+
+
+def read_record(path: Path, trial: Trial) -> dict[str, Any] | None:
+    """Give the record of a trial; None where there is none of this very trial.
+
+    Raises:
+        LockstepError: MALFORMED_JSON.
+    """
+    if not path.exists():
+        return None
+    try:
+        record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        declared = record["declared"]
+    except (ValueError, KeyError, TypeError):
+        hint = "Delete the file: the trial is then made anew."
+        raise LockstepError("MALFORMED_JSON", str(path), "a record", hint=hint) from None
+    return record if declared == trial.document() else None
+
+
+def recorded(
+    trial: Trial,
+    seen: Seen | str,
+    elapsed_us: int,
+    folder: Path,
+    key: Ed25519PrivateKey,
+    issued_at: str,
+) -> dict[str, Any]:
+    """Sign what a trial saw, and give its record for `lockstep.claims.detection`."""
+    told = {
         "name": trial.name,
-        "fault": trial.fault,
-        "expected": trial.expected,
-        "server": trial.server,
-        "lifetimes": trial.lifetimes,
-        "reason": trial.reason,
-        "verdict": verdict,
-        "as_expected": good,
-        "shown_by": None if found is None else {name: found[name] for name in kept},
-        "rounds": predicate["counts"]["rounds"],
-        "milliseconds": round(seconds * 1000),
+        "declared": trial.document(),
+        "edits_sha256": trial.edits_sha256,
+        "elapsed_us": elapsed_us,
+    }
+    if isinstance(seen, str):
+        words = "".join(one if " " <= one <= "~" else " " for one in seen)[:400]
+        return {**told, "certificate": None, "shown": no_answer(words)}
+    issued = issue_certification(seen, [key], issued_at=issued_at, command=COMMAND)
+    write_file(folder / FOLDER / f"{trial.name}.cert.json", issued.certificate)
+    held = issued.predicate
+    identity = held["subject"]["identity"]
+    return {
+        **told,
+        "certificate": {
+            "sha256": hashlib.sha256(issued.certificate).hexdigest(),
+            "verdict": held["verdict"],
+            "counts": held["counts"],
+        },
+        "shown": shown(seen),
+        "plan": held["plan"],
+        "server": [
+            {"name": one["name"], "value": one["observed"]}
+            for one in identity
+            if one["observed"] is not None
+        ],
     }

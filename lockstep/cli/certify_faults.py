@@ -1,20 +1,16 @@
-"""`lockstep certify-faults`: the certifier against the built-in server under each fault."""
+"""`lockstep certify-faults`: the certifier before the built-in server, with and without faults."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from lockstep.cli.options import ISSUED_AT, OWN_KEY
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    from lockstep.certify.faults import Trial
-
-RESULT = "certify-faults.json"
+RESULT = "detection.cert.json"
 
 
 def register(app: typer.Typer) -> None:
@@ -24,87 +20,98 @@ def register(app: typer.Typer) -> None:
 
 def certify_faults(
     only: str = typer.Option("", help="Such as none,refcount_leak (default: all)."),
-    lifetimes: int = typer.Option(20, min=1, max=256, help="Of the server without a fault."),
-    out: Path = typer.Option(Path("results/certify-faults"), help="Folder of the certificates."),
+    out: Path = typer.Option(
+        Path("results/certify-faults"), help="Folder of records and certificates."
+    ),
     fresh: bool = typer.Option(False, "--fresh", help="Make trials anew that are there."),
+    certificate: Path | None = typer.Option(
+        None, help=f"Certificate of all trials (default: {RESULT} in that folder)."
+    ),
     key: Path | None = OWN_KEY,
     issued_at: str | None = ISSUED_AT,
 ) -> None:
     """Certify the built-in server as it is and under each fault; an interrupted run goes on.
 
-    The engine as it is must come out clean in every lifetime, a visible fault be caught within
-    five minutes, an invisible one come out clean. Each trial leaves a certificate.
+    The server as it is must come out clean in each of 20 lifetimes, a visible fault be caught
+    within five minutes, an invisible one come out clean. Each trial leaves a record and a
+    certificate; all of them together make one, which is not made for some of them.
 
     Exit status 0: all is so; 3: not so.
 
-    Example: lockstep certify-faults --only none,split_size_by_batch --lifetimes 2
+    Example: lockstep certify-faults --only split_size_by_batch,exp_cut_short
     """
-    import json
+    import signal
 
-    from lockstep.certificate.write import write_file
-    from lockstep.certify.faults import trials
+    from lockstep.certify.faults import run_trials
+    from lockstep.certify.trials import trials
+    from lockstep.claims.detection import rows
     from lockstep.cli import say, signing
     from lockstep.cli.certify_result import require_library
     from lockstep.cli.hunt import now
-    from lockstep.errors import LockstepError
 
     require_library()
     signer = signing.own_key(key)
-    out.mkdir(parents=True, exist_ok=True)
-    wanted = [name.strip() for name in only.split(",") if name.strip()]
-    every = list(trials(lifetimes))
-    unknown = sorted(set(wanted) - {one.name for one in every})
-    if unknown:
-        known = ", ".join(one.name for one in every)
-        raise LockstepError("USAGE", "--only", f"names of {known}", unknown[0])
-    result = out / RESULT
-    rows: dict[str, Any] = {}
-    if result.is_file() and not fresh:
-        rows = {one["name"]: one for one in json.loads(result.read_text())["trials"]}
-    chosen = [one for one in every if not wanted or one.name in wanted]
-    for number, trial in enumerate(chosen, start=1):
-        known_row = rows.get(trial.name)
-        if known_row is not None and known_row["lifetimes"] == trial.lifetimes:
-            continue
-        rows[trial.name] = _certified(trial, out, signer, issued_at or now())
-        document = {"trials": [rows[one.name] for one in every if one.name in rows]}
-        write_file(result, json.dumps(document, indent=1, sort_keys=True).encode() + b"\n")
-        say(f"{number}/{len(chosen)} {_line(rows[trial.name])}")
-    told = [rows[one.name] for one in chosen]
-    bad = [one["name"] for one in told if not one["as_expected"]]
-    blind = [one["name"] for one in told if one["fault"] and one["expected"] == "clean"]
-    caught = sum(one["expected"] == "caught" and one["as_expected"] for one in told)
-    say(f"caught: {caught} visible faults; blind, as declared: {', '.join(blind) or 'none'}")
-    say(f"not as expected: {', '.join(bad) or 'none'}")
-    if bad:
+    chosen = [name.strip() for name in only.split(",") if name.strip()]
+    if fresh:
+        for trial in trials():
+            if not chosen or trial.name in chosen:
+                (out / f"{trial.name}.json").unlink(missing_ok=True)
+                (out / f"{trial.name}.rounds.jsonl").unlink(missing_ok=True)
+    whole = len(chosen) or sum(one.runs for one in trials())
+
+    def tell(done: int, record: Mapping[str, Any]) -> None:
+        (row,) = rows([record])
+        say(f"{done}/{whole} {line(row)}")
+
+    # A signal to end is Ctrl-C: a server that was started here must not outlive this process.
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        records = run_trials(out, signer, lambda: issued_at or now(), chosen, tell)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    good = _conclude(rows(records))
+    if not chosen:
+        good = _sign(certificate or out / RESULT, records, signer, issued_at or now()) and good
+    if not good:
         raise typer.Exit(3)
 
 
-def _certified(
-    trial: Trial, out: Path, signer: Ed25519PrivateKey, issued_at: str
-) -> dict[str, Any]:
-    """Make one trial, write its certificate, and give its row."""
-    import asyncio
-    import hashlib
+def line(row: Mapping[str, Any]) -> str:
+    """Give a trial in one line for people."""
+    from lockstep.claims.detection import is_as_expected
 
-    from lockstep.certificate.write import write_file
-    from lockstep.certify.faults import row, run_trial
-    from lockstep.certify.issue import issue_certification
-
-    seen, seconds = asyncio.run(run_trial(trial))
-    issued = issue_certification(
-        seen, [signer], issued_at=issued_at, command="lockstep certify-faults"
-    )
-    write_file(out / f"{trial.name}.cert.json", issued.certificate)
-    digest = hashlib.sha256(issued.certificate).hexdigest()
-    return {**row(trial, issued.predicate, seconds), "certificate_sha256": digest}
-
-
-def _line(row: dict[str, Any]) -> str:
-    shown = row["shown_by"]
-    by = ""
-    if shown is not None:
+    by, shown = "", row["shown"]
+    if shown is not None and shown["case"] is not None:
         condition = shown["control"] or f"cache {shown['cache']}, filler {shown['filler']}"
-        by = f", {shown['verdict']} in {shown['case']} ({condition})"
-    mark = "" if row["as_expected"] else f"; NOT AS EXPECTED, {row['expected']}"
-    return f"{row['name']}: {row['verdict']}{by}, {row['milliseconds'] / 1000:.0f} s{mark}"
+        by = f" by {shown['sort']} in {shown['case']} ({condition})"
+    elif shown is not None:
+        by = f" by {shown['sort']}"
+    mark = "" if is_as_expected(row) else f"; NOT AS EXPECTED, {row['expected']}"
+    return f"{row['name']}: {row['outcome']}{by}, {row['elapsed_us'] / 1e6:.0f} s{mark}"
+
+
+def _conclude(told: Sequence[Mapping[str, Any]]) -> bool:
+    """Sum the trials up, and give whether each is as expected."""
+    from lockstep.claims.detection import is_as_expected
+    from lockstep.cli import say
+
+    visible = [row for row in told if row["expected"] == "caught"]
+    caught = sum(row["outcome"] == "caught" for row in visible)
+    hidden = [row for row in told if row["operator"] and row["expected"] == "clean"]
+    blind = [row["name"] for row in hidden if row["outcome"] == "clean"]
+    bad = [row["name"] for row in told if not is_as_expected(row)]
+    say(f"caught: {caught} of {len(visible)} visible faults")
+    say(f"blind, as declared: {', '.join(blind) or 'none'}")
+    say(f"not as expected: {', '.join(bad) or 'none'}")
+    return not bad
+
+
+def _sign(path: Path, records: Sequence[Mapping[str, Any]], signer: Any, issued_at: str) -> bool:
+    """Write the certificate of all trials, have it verified, and give whether it is."""
+    from lockstep.certify.faults import COMMAND
+    from lockstep.certify.issue_detection import issue_detection
+    from lockstep.cli import signing
+
+    issued = issue_detection(records, [signer], issued_at=issued_at, command=COMMAND)
+    verdict = issued.predicate["verdict"]
+    return signing.conclude(path, issued.certificate, [verdict], signer) == 0

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lockstep.cli.payload_certification import certification
+from lockstep.cli.payload_detection import detection
 from lockstep.cli.payload_parts import (
     SHOWN_DIGITS,
     about,
@@ -184,6 +185,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "mutation": mutation,
     "certification": certification,
     "sampling": sampling,
+    "detection": detection,
 }
 
 
