@@ -43,6 +43,7 @@ GROUPS = (
     "certify",
     "certify_faults",
     "sampling",
+    "measure",
 )
 """Modules of this package, in the order in which help lists their commands."""
 
@@ -79,7 +80,12 @@ EXTRAS = {
 """Which extra of the distribution brings which module."""
 SHARED = frozenset({"numpy", "rich", "typer"})
 """Modules that several extras bring; which one is wanted follows from the command."""
-_OWN_EXTRAS = ("serve", "certify", "certify-faults")
+_OWN_EXTRAS = {
+    "serve": "serve",
+    "certify": "certify",
+    "certify-faults": "certify",
+    "measure": "certify",
+}
 LAYOUT_COMMANDS = frozenset(
     {
         "bench-hunt",
@@ -186,7 +192,7 @@ def _extra(module: str, arguments: Sequence[str]) -> str | None:
     command = next((word for word in arguments if not word.startswith("-")), "")
     if command in LAYOUT_COMMANDS or not command:
         return "hunt"
-    return command.split("-")[0] if command in _OWN_EXTRAS else "engine"
+    return _OWN_EXTRAS.get(command, "engine")
 
 
 def _fault(fault: Exception) -> int:

@@ -14,6 +14,7 @@ from lockstep.cli.payload_parts import (
     table,
 )
 from lockstep.cli.payload_runs import campaign, finding, mutation, replay, sampling
+from lockstep.cli.payload_throughput import throughput
 from lockstep.cli.tables import Table
 
 
@@ -185,6 +186,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "mutation": mutation,
     "certification": certification,
     "sampling": sampling,
+    "throughput": throughput,
     "detection": detection,
 }
 

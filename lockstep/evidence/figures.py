@@ -124,6 +124,15 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("certification-pairs", "/predicate/counts/pairs"),
         ("certification-differing", "/predicate/counts/pairs_differing"),
     ),
+    "throughput.cert.json": (
+        ("throughput-verdict", "/predicate/verdict"),
+        ("throughput-pairs", "/predicate/counts/pairs"),
+        ("throughput-refused", "/predicate/counts/samples_refused"),
+        ("throughput-median-ppm", "/predicate/comparisons/0/median/ppm"),
+        ("throughput-low-ppm", "/predicate/comparisons/0/low/ppm"),
+        ("throughput-high-ppm", "/predicate/comparisons/0/high/ppm"),
+        ("throughput-outcome", "/predicate/criteria/0/outcome"),
+    ),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
@@ -171,6 +180,14 @@ WORDS = {
     "certification-requests": "requests",
     "certification-pairs": "pairs of answers compared",
     "certification-differing": "of these that differ, the positive control's among them",
+    "throughput.cert.json": "cost of invariance",
+    "throughput-verdict": "verdict",
+    "throughput-pairs": "pairs of samples, each in a server of its own",
+    "throughput-refused": "samples refused by a guard",
+    "throughput-median-ppm": "invariant mode's wall to that of `fast`, millionths, the median",
+    "throughput-low-ppm": "low end of its interval of 95 %",
+    "throughput-high-ppm": "high end",
+    "throughput-outcome": "against the criterion of 1.15",
     "units": "units of the case that the fuzzer found",
     "prompt_tokens": "tokens of prompts left",
     "new_tokens": "new tokens left",

@@ -253,6 +253,34 @@ def certified(making: Making) -> bytes:
     ).certificate
 
 
+def compared(making: Making) -> bytes:
+    """Measure what invariance costs the built-in server against its mode `fast`, and sign."""
+    import asyncio
+
+    from lockstep.measure import builtin
+    from lockstep.measure.issue import issue_throughput
+    from lockstep.measure.server import Server
+    from lockstep.measure.throughput import observe
+
+    servers = [Server(builtin.wanted(mode)) for mode in ("invariant", "fast")]
+    seen = asyncio.run(
+        observe(
+            servers,
+            builtin.WORKLOAD,
+            builtin.BLOCKS,
+            lambda done, whole, arm: making.progress("measuring servers", done, whole),
+        )
+    )
+    return issue_throughput(
+        seen,
+        builtin.COMPARISONS,
+        builtin.CRITERIA,
+        [making.key],
+        issued_at=making.issued_at,
+        command=COMMAND,
+    ).certificate
+
+
 def _observed(what: str, wanted: Sequence[Plan], making: Making) -> list[Observation]:
     """Make runs anew, whatever an earlier campaign has recorded."""
     from lockstep.relations.run import run_plans
@@ -277,6 +305,7 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "mutation.cert.json": ("mutating the engine", mutations),
     "sampling.cert.json": ("sampling sequences", sampled),
     "certification-builtin.cert.json": ("certifying the built-in server", certified),
+    "throughput.cert.json": ("measuring servers", compared),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 

@@ -1,0 +1,15 @@
+"""`lockstep measure`: probes of servers, and what one costs against another."""
+
+from __future__ import annotations
+
+import typer
+
+from lockstep.cli import measure_throughput
+
+_group = typer.Typer(help="Measure servers, and show what was measured.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands under `measure`."""
+    measure_throughput.register(_group)
+    app.add_typer(_group, name="measure")
