@@ -45,17 +45,12 @@ def throughput(predicate: dict[str, Any], rows: bool) -> list[Table]:
             "settings, read back from what was sent",
             ("arm", "setting", "requested", "resolved", "cause"),
             [
-                (
-                    one["arm"],
-                    entry["name"],
-                    *map(_told, (entry["requested"], entry["resolved"])),
-                    entry["cause"],
-                )
+                (one["arm"], *_setting(entry))
                 for one in predicate["settings"]
                 for entry in one["entries"]
                 if rows or entry["cause"] != "requested"
             ],
-        ),  # fmt: skip
+        ),
         table(
             "refused samples",
             ("sample", "arm", "refusal"),
@@ -84,6 +79,15 @@ def _arm(one: dict[str, Any], spread: dict[str, Any]) -> tuple[str, ...]:
         walls = f"{spread['largest_us'] / spread['smallest_us']:.2f}"
     flagged = ", flagged" if spread["flagged"] else ""
     return one["name"], one["role"], one["adapter"], process, walls + flagged
+
+
+def _setting(entry: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        entry["name"],
+        _told(entry["requested"]),
+        _told(entry["resolved"]),
+        entry["cause"],
+    )
 
 
 def _told(value: str | None) -> str:
