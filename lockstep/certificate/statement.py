@@ -21,6 +21,8 @@ KINDS = (
     "detection",
     "throughput",
     "distance-calibration",
+    "measurement",
+    "withdrawal",
 )
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -107,6 +109,26 @@ def throughput_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         subject("spec", spec.digest("throughput")),
         subject("arms", predicate["arms_sha256"]),
+    ]
+
+
+def measurement_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of measurements: spec and records [MEAS-15]."""
+    digest = hashlib.sha256(lcj.encode({"records": predicate["records"]})).hexdigest()
+    return [subject("spec", spec.digest("measurement")), subject("records", digest)]
+
+
+def withdrawal_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of a withdrawal: spec and the certificate [WDR-2]."""
+    target = predicate["certificate"]["payload_sha256"]
+    return [subject("spec", spec.digest("withdrawal")), subject("certificate", target)]
+
+
+def distance_subjects(predicate: dict[str, Any], calibration: str) -> list[dict[str, Any]]:
+    """Give the subjects of a calibration: spec, model, and its own digest [DIST-19]."""
+    return [
+        *model_subjects("distance-calibration", predicate),
+        subject("calibration", calibration),
     ]
 
 
