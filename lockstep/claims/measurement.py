@@ -37,6 +37,9 @@ def predicate(
         LockstepError: the code of the first rule that the document breaks, at its place.
     """
     held = {name: list(document.get(name, ())) for name in _SECTIONS}
+    unknown = dict.fromkeys(profiles.members())
+    held["profiles"] = [{**unknown, **one} for one in held["profiles"]]
+    held["sources"] = [{"revision": None, **one} for one in held["sources"]]
     known = {one["id"]: one for one in held["profiles"]}
     arms = [_arm(one) for one in held["arms"]]
     stated = [_record(one, arms, f"/records/{i}") for i, one in enumerate(held["records"])]

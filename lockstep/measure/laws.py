@@ -42,6 +42,8 @@ def point(name: str, record: Record) -> Point:
     values = {key: Fraction(value or 0) for key, value in record.values.items()}
     if name == "wall":
         return (values["steps"], values["tokens"]), values["wall_us"]
+    if name == "linear":
+        return (values["tokens"],), values["wall_us"]
     if name == "quadratic":
         return (values["tokens"], values["tokens"] ** 2), values["wall_us"]
     if name == "stall":
@@ -55,7 +57,7 @@ def fit(name: str, records: Sequence[Record], pointer: str = "") -> Solution:
 
     Raises:
         LockstepError: PROFILE_MISMATCH, the records are of several profiles; FIT_NOT_IDENTIFIED,
-            the population cannot tell the law's coefficients apart.
+            the population cannot tell the law's coefficients apart; LIMIT_SIZE.
     """
     profiles = sorted({record.profile for record in records})
     if len(profiles) > 1:
@@ -70,7 +72,9 @@ def _require_identified(name: str, records: Sequence[Record], pointer: str) -> N
     With one batch budget, steps are the tokens divided and rounded up: a determinant that is not
     0 because of the rounding, and two coefficients that are made of it.
     """
-    wanted = law(name)["identified_by"]
+    wanted, most = law(name)["identified_by"], law(name)["most"]
+    if len(records) > most:
+        raise LockstepError("LIMIT_SIZE", pointer, f"{most} records", len(records))
     if wanted == "budgets":
         budgets = {record.budget_tokens for record in records} - {None}
         unknown = any(record.budget_tokens is None for record in records)

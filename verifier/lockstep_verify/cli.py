@@ -14,6 +14,7 @@ from lockstep_verify.errors import Refusal, registry
 from lockstep_verify.result import Result, worst
 from lockstep_verify.times import seconds
 from lockstep_verify.trust import Policy
+from lockstep_verify.withdrawals import PREDICATE_TYPE, Withdrawal, files
 
 
 class _Parser(argparse.ArgumentParser):
@@ -47,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--at", metavar="TIME", help="the verifier's clock, YYYY-MM-DDTHH:MM:SSZ")
     add("--evidence", metavar="DIR", help="folder of sidecar files")
     add("--subject", metavar="FILE", help="a file that a subject's sha256 must match")
+    add("--withdrawals", metavar="DIR", help="folder of withdrawals to heed")
     add("--solve", action="store_true", help="put queries again to z3 and cvc5 on the PATH")
     add("--solver", action="append", metavar="PROGRAM", help="or to this program (repeatable)")
     add("--replay", action="store_true", help="execute again, where the engine is installed")
@@ -89,6 +91,12 @@ class _Run:
                 self.subject_sha256 = sha256_file(arguments.subject)
             except Refusal as inner:
                 raise Refusal("USAGE", "", "--subject: a regular file", inner.got) from None
+        self.withdrawals: list[Withdrawal] = []
+        self.withdrawal_files: list[str] = []
+        if arguments.withdrawals is not None:
+            if arguments.unsigned:
+                raise Refusal("USAGE", "", "--withdrawals: signed certificates", "--unsigned")
+            self.withdrawal_files = files(arguments.withdrawals)
         self.policy: Policy | None = None
         self.policy_refusal: Refusal | None = None
 
@@ -106,7 +114,7 @@ class _Run:
         if notice:
             print(f"lockstep-verify: {notice}", file=sys.stderr)
 
-    def judge(self, file: str) -> Result:
+    def judge(self, file: str, withdrawing: bool = False) -> Result:
         """Judge one file; whatever happens becomes a result (EXIT-1)."""
         # Names are shown as UTF-8 whatever the locale made of them.
         name = os.fsencode(file).decode("utf-8", "backslashreplace")
@@ -118,14 +126,22 @@ class _Run:
             if self.arguments.unsigned:
                 data = read_file(file, limits.PUBLISHED_BYTES)
                 return verify.derive_unsigned(name, data, self.options)
-            judge = verify.Verification(
-                name, self.policy, self.clock, self.options, self.subject_sha256
-            )
-            return judge.run(read_file(file, judge.envelope_limit))
+            return self._verified(name, file, withdrawing)
         except Refusal as refusal:
             return verify.refused(blank, refusal)
         except Exception as fault:
             return _internal(blank, fault)
+
+    def _verified(self, name: str, file: str, withdrawing: bool) -> Result:
+        """Judge a certificate; a withdrawal of the folder is kept where it holds (WDR-3)."""
+        judge = verify.Verification(name, self.policy, self.clock, self.options)
+        if not withdrawing:
+            judge.subject_sha256, judge.withdrawals = self.subject_sha256, self.withdrawals
+        result = judge.run(read_file(file, judge.envelope_limit))
+        kept = withdrawing and result.exit == 0 and result.predicate_type == PREDICATE_TYPE
+        if kept and judge.predicate is not None:
+            self.withdrawals.append(Withdrawal(name, judge.predicate, judge.signers))
+        return result
 
     def report(self, result: Result) -> str:
         """Write a result in the form that was asked for."""
@@ -166,8 +182,10 @@ def _run(argv: list[str] | None) -> int:
         return refusal.exit
     run.load_policy()
     results = []
-    for file in arguments.files:
-        result = run.judge(file)
+    wanted = [(file, True) for file in run.withdrawal_files]
+    wanted += [(file, False) for file in arguments.files]
+    for file, withdrawing in wanted:
+        result = run.judge(file, withdrawing)
         try:
             report = run.report(result)
         except Exception as fault:

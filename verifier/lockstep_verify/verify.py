@@ -8,6 +8,7 @@ Invariants:
 """
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from lockstep_verify import derive, lcj, limits, spec, trust
@@ -17,10 +18,14 @@ from lockstep_verify.errors import Refusal
 from lockstep_verify.ledger import ledger
 from lockstep_verify.result import DERIVED_UNSIGNED, OK, Result
 from lockstep_verify.statement import check_statement, check_subjects
+from lockstep_verify.withdrawals import Withdrawal, applied
 
 
 class Verification:
-    """One certificate on its way through the stages; what was found so far is in `result`."""
+    """One certificate on its way through the stages; what was found so far is in `result`.
+
+    Once every stage has passed, `predicate` and `signers` are its own.
+    """
 
     def __init__(
         self,
@@ -34,7 +39,10 @@ class Verification:
         self.clock = clock
         self.options = options
         self.subject_sha256 = subject_sha256
+        self.withdrawals: Sequence[Withdrawal] = ()
         self.result = Result(file)
+        self.predicate: dict[str, Any] | None = None
+        self.signers: tuple[trust.Key, ...] = ()
 
     @property
     def envelope_limit(self) -> int:
@@ -77,6 +85,8 @@ class Verification:
         derivation = self._derive(statement)
         trust.check_floors(self.policy, kind, derivation.counts)
         check_solved(derivation, self.options)
+        self.predicate, self.signers = statement["predicate"], signers.known
+        self._withdraw(statement, digest)
 
     def _inform(self, payload: bytes) -> None:
         """Re-derive without a policy, for information (SIG-5)."""
@@ -101,6 +111,17 @@ class Verification:
             ledger=ledger(predicate, spec.load(f"schemas/{kind}.schema.json")),
         )
         return statement, issued_at
+
+    def _withdraw(self, statement: dict[str, Any], digest: str) -> None:
+        """Apply what has been withdrawn of the certificate (WDR-5)."""
+        if self.policy is None or not self.withdrawals:
+            return
+        pointers, lines = applied(statement, digest, self.policy, self.withdrawals)
+        self.result = self.result._replace(lines=(*self.result.lines, *lines))
+        if pointers:
+            raise Refusal(
+                "CLAIM_WITHDRAWN", pointers[0], "no withdrawal", f"{len(pointers)} claims"
+            )
 
     def _derive(self, statement: dict[str, Any]) -> Derivation:
         derivation = derive.derive(statement, self.options)

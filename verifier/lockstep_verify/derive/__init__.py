@@ -24,6 +24,8 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:detection:v1": "detection",
     "urn:lockstep:certificate:throughput:v1": "throughput",
     "urn:lockstep:certificate:distance-calibration:v1": "distance-calibration",
+    "urn:lockstep:certificate:measurement:v1": "measurement",
+    "urn:lockstep:certificate:withdrawal:v1": "withdrawal",
 }
 """The stem of the spec's files, by predicate type; the module below this package is named alike,
 with `_` for `-`."""
