@@ -16,6 +16,9 @@ from lockstep.certify.witness import Gauge, Peak
 
 Replies = Sequence[Reply]
 
+_LAST_READING_SECONDS = 1.0
+"""For the reading of the gauge that a round ends amid."""
+
 
 class Exchanged(NamedTuple):
     """What became of a round.
@@ -102,6 +105,9 @@ async def _followed(gauge: Gauge | None, widest: int) -> AsyncIterator[Peak]:
     follower = asyncio.create_task(peak.follow(gauge))
     try:
         yield peak
+        # What was asked while requests ran may be answered when they have ended.
+        peak.end()
+        await asyncio.wait([follower], timeout=_LAST_READING_SECONDS)
     finally:
         follower.cancel()
         await asyncio.gather(follower, return_exceptions=True)

@@ -116,6 +116,7 @@ class Peak:
     def __init__(self, expected: int) -> None:
         self._expected = expected
         self._called = asyncio.Event()
+        self._over = False
         self.value: int | None = None
         self.polls = 0
 
@@ -128,16 +129,25 @@ class Peak:
 
     def call(self) -> None:
         """Let the next reading be now: a request has just begun to answer."""
+        if not self._is_known:
+            self._called.set()
+
+    def end(self) -> None:
+        """Begin no further reading."""
+        self._over = True
         self._called.set()
 
     async def follow(self, gauge: Gauge) -> None:
-        """Read again and again, and whenever it is called for, until it is cancelled."""
-        while True:
+        """Read again and again, and whenever it is called for, until that is to end."""
+        while not self._over:
             self._called.clear()
             await self.look(gauge)
-            if self.value is not None and self.value >= self._expected:
-                await asyncio.sleep(KNOWN_INTERVAL_SECONDS)
-                continue
+            pause = KNOWN_INTERVAL_SECONDS if self._is_known else INTERVAL_SECONDS
             with suppress(TimeoutError):
-                async with asyncio.timeout(INTERVAL_SECONDS):
+                async with asyncio.timeout(pause):
                     await self._called.wait()
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether all requests were seen to run."""
+        return self.value is not None and self.value >= self._expected

@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 
 from lockstep.certify import witness
+from lockstep.certify.exchange import _followed
 from lockstep.certify.witness import Gauge, Peak, Sample, samples, total
 
 TEXT = r"""
@@ -64,3 +65,22 @@ def test_a_peak_is_read_when_it_is_called_for(monkeypatch: pytest.MonkeyPatch) -
         return peak
 
     assert asyncio.run(followed()).value == 2
+
+
+def test_a_reading_that_a_round_ends_amid_counts() -> None:
+    asked, told = asyncio.Event(), asyncio.Event()
+
+    class Late:
+        async def read(self) -> int:
+            asked.set()
+            await told.wait()
+            return 3
+
+    async def round_() -> Peak:
+        async with _followed(cast(Gauge, Late()), 3) as peak:
+            await asked.wait()
+            asyncio.get_running_loop().call_later(0.01, told.set)
+        return peak
+
+    peak = asyncio.run(round_())
+    assert (peak.value, peak.polls) == (3, 1)
