@@ -11,7 +11,6 @@ Activations have the compute dtype (`dtype`); kernels compute in float32 and rou
 they hand over [KERN-3]. Logits, log-probabilities and what follows from them are float32.
 """
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -128,23 +127,6 @@ class Backend(Protocol):
 
     def log_softmax(self, logits: Array) -> Array:
         """Give log-probabilities of float32 `logits` [M, V], in float32."""
-        ...
-
-    def weights(self, logits: Array, temperatures: Sequence[float]) -> Array:
-        """Give integer sampling weights [M, V], uint32, of float32 `logits` [M, V].
-
-        A row's largest logit has the weight 2^30; the others floor(2^30 exp((x - max) / T)), so
-        that filters and draws after it are integer arithmetic [KERN-19].
-        """
-        ...
-
-    def draw(self, weights: Array, points: Integers) -> NDArray[np.int64]:
-        """Give for each row the first index whose cumulative weight exceeds `points[row]`.
-
-        Args:
-            weights: [M, V] unsigned 32-bit integers; what a filter dropped is 0.
-            points: [M] integers, at least 0 and below the row's sum of weights.
-        """
         ...
 
     def environment(self) -> dict[str, str]:

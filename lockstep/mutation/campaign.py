@@ -41,10 +41,20 @@ PACKAGES = (
     "lockstep.lifecycle",
     "lockstep.mutation",
     "lockstep.relations",
+    "lockstep.sampling.categorical",
+    "lockstep.sampling.exp",
+    "lockstep.sampling.near_exp",
+    "lockstep.sampling.number",
+    "lockstep.sampling.parameters",
+    "lockstep.sampling.pipeline",
+    "lockstep.sampling.rng",
+    "lockstep.sampling.seed",
+    "lockstep.sampling.support",
+    "lockstep.sampling.weighting",
     "lockstep.schedule",
     "lockstep.schedule.policies",
 )
-"""The packages whose sources bear on what a trial observes.
+"""The packages and modules whose sources bear on what a trial observes.
 
 Operators are not among them: a record is bound to its own one by the digest of its edits, and what
 is said of an operator in words bears on no trial.
@@ -58,7 +68,7 @@ def sources_sha256() -> str:
     from lockstep.engine.backends.machine import sources_digest
 
     digest = hashlib.sha256(bytes.fromhex(sources_digest(*PACKAGES)))
-    for name in ("relations.json", "fidelity.json", "lifecycle.json"):
+    for name in ("relations.json", "fidelity.json", "lifecycle.json", "sampling.json"):
         digest.update(hashlib.sha256(spec.read(name)).digest())
     return digest.hexdigest()
 

@@ -20,7 +20,6 @@ from lockstep.engine.backend import Backend
 from lockstep.engine.backends.host import HostBackend
 from lockstep.engine.backends.triton import TritonBackend
 from lockstep.engine.host import attention as host_attention
-from lockstep.engine.host import draw as host_draw
 from lockstep.engine.host import exp as host_exp
 from lockstep.engine.host import log as host_log
 from lockstep.engine.host import log_softmax as host_log_softmax
@@ -28,9 +27,8 @@ from lockstep.engine.host import matmul as host_matmul
 from lockstep.engine.host import rms_norm as host_rms_norm
 from lockstep.engine.host import rope as host_rope
 from lockstep.engine.host import swiglu as host_swiglu
-from lockstep.engine.kernels import attention, draw, log_softmax, matmul, rms_norm, rope, swiglu
+from lockstep.engine.kernels import attention, log_softmax, matmul, rms_norm, rope, swiglu
 from lockstep.engine.kernels import combine as combining
-from lockstep.engine.kernels import weights as weighing
 from lockstep.engine.kernels.exp import exp
 from lockstep.engine.kernels.launch import kernel, launch
 from lockstep.engine.kernels.log import log
@@ -197,20 +195,6 @@ class Sweep:
             expected = host_log_softmax.log_softmax(logits)
             got = log_softmax.log_softmax(_rolled(logits))
             yield Case("log_softmax", name, expected, _back(got))
-            temperatures = self._random.choice([1.0, 0.7, 0.01, 3.5], rows).astype(np.float32)
-            weights = host_draw.weights(logits, temperatures.tolist())
-            got = weighing.weights(_rolled(logits), _rolled(temperatures))
-            yield Case("weights", name, weights, _back(got))
-            totals = weights.sum(axis=-1, dtype=np.uint64)
-            points = (self._random.random(rows) * totals).astype(np.uint64)
-            points[0] = totals[0] - np.uint64(1)
-            if rows > 1:
-                # A point at an edge: what is cumulated before the heaviest weight.
-                heaviest = int(weights[-1].argmax())
-                points[-1] = weights[-1, :heaviest].sum(dtype=np.uint64)
-            drawn = host_draw.draw(weights, points)
-            got = draw.draw(_rolled(weights), _rolled(points.astype(np.int64)))
-            yield Case("draw", name, drawn, _back(got))
 
     def _elementary(self) -> Iterator[Case]:
         """Compare exp and log along lines, in steps that differ by more than a multiple."""

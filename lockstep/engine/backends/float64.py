@@ -4,7 +4,6 @@ It computes what the kernels mean, in binary64 with NumPy's own functions and no
 shares no arithmetic with the kernels. Its results are binary64 throughout, logits too.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -107,21 +106,6 @@ class Float64Backend(NumpyArrays):
         inputs.check_logits(logits.shape)
         shifted = logits - logits.max(axis=-1, keepdims=True)
         return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-
-    def weights(self, logits: Array, temperatures: Sequence[float]) -> Array:
-        """Give integer weights."""
-        inputs.check_weights(logits, temperatures)
-        shifted = logits - logits.max(axis=-1, keepdims=True)
-        scaled = np.exp(shifted / np.asarray(temperatures)[:, None]) * 2.0**30
-        return scaled.astype(np.uint32)
-
-    def draw(self, weights: Array, points: Integers) -> NDArray[np.int64]:
-        """Draw by a point in the cumulative weights."""
-        inputs.check_draw(weights, points)
-        cumulative = np.cumsum(weights, axis=-1, dtype=np.uint64)
-        pairs = zip(cumulative, points.astype(np.uint64), strict=True)
-        found = [np.searchsorted(row, point, side="right") for row, point in pairs]
-        return np.array(found, dtype=np.int64)
 
     def environment(self) -> dict[str, str]:
         """Tell what computes."""

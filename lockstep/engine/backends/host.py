@@ -1,6 +1,5 @@
 """The backend `host`: the kernels of spec/kernels.md in NumPy, the same bits on every CPU."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from lockstep.engine.backend import Array, Integers
 from lockstep.engine.backends import inputs, machine, numpy_arrays
 from lockstep.engine.backends.numpy_arrays import NumpyArrays
 from lockstep.engine.host.attention import attention
-from lockstep.engine.host.draw import draw, weights
 from lockstep.engine.host.log_softmax import log_softmax
 from lockstep.engine.host.matmul import matmul, pack
 from lockstep.engine.host.rms_norm import rms_norm
@@ -107,17 +105,6 @@ class HostBackend(NumpyArrays):
         inputs.check_logits(logits.shape)
         with np.errstate(all="ignore"):
             return log_softmax(logits)
-
-    def weights(self, logits: Array, temperatures: Sequence[float]) -> Array:
-        """Give integer weights [KERN-19]."""
-        inputs.check_weights(logits, temperatures)
-        with np.errstate(all="ignore"):
-            return weights(logits, temperatures)
-
-    def draw(self, weights: Array, points: Integers) -> NDArray[np.int64]:
-        """Draw by a point in the cumulative weights [KERN-20]."""
-        inputs.check_draw(weights, points)
-        return draw(weights, points.astype(np.uint64))
 
     def environment(self) -> dict[str, str]:
         """Tell NumPy's version and levels, the BLAS that is loaded, and the kernels' digest."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lockstep.engine.backend import Integers
 from lockstep.errors import LockstepError
@@ -102,29 +101,6 @@ def check_attention(
 def check_logits(logits: Shape) -> None:
     """Refuse logits that are not [M, V]."""
     _require(len(logits) == 2 and logits[1] >= 1, "/logits", "[M, V]", list(logits))
-
-
-def check_weights(logits: NDArray[np.floating], temperatures: Sequence[float]) -> None:
-    """Refuse logits that are not finite [M, V], and temperatures that are not above 0."""
-    check_logits(logits.shape)
-    _require(bool(np.isfinite(logits).all()), "/logits", "finite numbers", "others")
-    divisors = np.asarray(temperatures, dtype=np.float32)
-    fit = divisors.shape == (len(logits),) and bool((divisors > 0).all())
-    fit = fit and bool(np.isfinite(divisors).all())
-    expected = f"{len(logits)} numbers that are above 0 in float32"
-    _require(fit, "/temperatures", expected, list(temperatures))
-
-
-def check_draw(weights: NDArray[np.uint32], points: Integers) -> None:
-    """Refuse weights that are not [M, V] of uint32, and points outside a row's sum."""
-    fit = weights.ndim == 2 and weights.dtype == np.uint32
-    _require(fit, "/weights", "[M, V] of uint32", f"{list(weights.shape)} of {weights.dtype}")
-    fit = points.shape == (len(weights),) and _integral(points)
-    got = f"{list(points.shape)} of {points.dtype}"
-    _require(fit, "/points", f"[{len(weights)}] integers", got)
-    totals = weights.sum(axis=-1, dtype=np.uint64)
-    for point, total in zip(points.tolist(), totals.tolist(), strict=True):
-        _require(0 <= point < total, "/points", f"0 to the sum of weights, {total}, less 1", point)
 
 
 def _integral(values: Integers) -> bool:

@@ -6,7 +6,6 @@ matter is in the kernels; torch selects, copies, adds elementwise and rounds, no
 """
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ try:
     import torch
     import triton
 
-    from lockstep.engine.kernels import draw as drawing
     from lockstep.engine.kernels import launch
     from lockstep.engine.kernels.attention import split_partials
     from lockstep.engine.kernels.combine import combine
@@ -31,7 +29,6 @@ try:
     from lockstep.engine.kernels.rms_norm import rms_norm
     from lockstep.engine.kernels.rope import rope
     from lockstep.engine.kernels.swiglu import swiglu
-    from lockstep.engine.kernels.weights import weights
 except ModuleNotFoundError as absent:
     if (absent.name or "").partition(".")[0] == "lockstep":
         raise
@@ -168,19 +165,6 @@ class TritonBackend:
         """Give log-probabilities [KERN-18]."""
         inputs.check_logits(logits.shape)
         return log_softmax(self._take(logits).float())
-
-    def weights(self, logits: Array, temperatures: Sequence[float]) -> Array:
-        """Give integer weights [KERN-19]."""
-        inputs.check_weights(self.numpy(logits), temperatures)
-        divisors = self.array(np.asarray(temperatures, dtype=np.float32))
-        return weights(self._take(logits).float(), divisors)
-
-    def draw(self, weights: Array, points: Integers) -> NDArray[np.int64]:
-        """Draw by a point in the cumulative weights [KERN-20]."""
-        inputs.check_draw(self.numpy(weights), points)
-        drawn = drawing.draw(self._take(weights), self.array(points.astype(np.int64)))
-        result: NDArray[np.int64] = self.numpy(drawn)
-        return result
 
     def environment(self) -> dict[str, str]:
         """Tell torch, Triton, the device and its driver, and how the kernels are compiled."""

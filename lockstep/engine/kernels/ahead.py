@@ -14,12 +14,11 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from lockstep.engine.backend import SPLIT
-from lockstep.engine.kernels import attention, draw, matmul, rope, swiglu
+from lockstep.engine.kernels import attention, matmul, rope, swiglu
 from lockstep.engine.kernels.combine import combine_kernel
 from lockstep.engine.kernels.launch import LINES, OPTIONS, WIDEST, interpreted, levels
 from lockstep.engine.kernels.log_softmax import log_softmax_kernel
 from lockstep.engine.kernels.rms_norm import rms_norm_kernel
-from lockstep.engine.kernels.weights import weights_kernel
 from lockstep.errors import LockstepError
 
 ARCHITECTURES = ("sm_80", "sm_89", "sm_90")
@@ -104,8 +103,6 @@ def cases() -> dict[str, Case]:
             swiglu.swiglu_kernel, "*fp16 *fp16 *fp16 i32", {"ELEMENTS": swiglu.ELEMENTS}
         ),
         "log_softmax": Case(log_softmax_kernel, "*fp32 *fp32 i32", fold),
-        "weights": Case(weights_kernel, "*fp32 *fp32 *u32 i32", {"CHUNK": WIDEST}),
-        "draw": Case(draw.draw_kernel, "*u32 *i64 *i64 i32", fold),
     }
 
 

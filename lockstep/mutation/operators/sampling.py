@@ -5,14 +5,14 @@ from lockstep.mutation.operator import Edit, Operator
 _SAMPLER = "lockstep.engine.sampler"
 _EXECUTE = "lockstep.engine.execute"
 
-_POINTS = "    points = [point(drawing, total) for drawing, total in zip(drawings, totals, strict=True)]\n"
+_SEEDS = "    seeds = [seed(drawing) for drawing in drawings]\n"
 _DRAWING = (
-    "            Drawing(request.stream, item.first + len(item.tokens), request.sampling)\n"
+    "            Drawing(*request.stream, self._outputs(item), request.sampling)\n"
     "            for item in work\n"
     "            if item.emits\n"
     "            for request in [self.ledger.request(item.number)]\n"
 )
-_KEEP = "        [keep(row, drawing.sampling) for row, drawing in zip(weights, drawings, strict=True)]\n"
+_WEIGH = "    weighed = [weigh(row, drawing.sampling) for row, drawing in zip(rows, drawings, strict=True)]\n"
 
 
 def _keyed(id: str, new: str, cause: str, source: str, reason: str) -> Operator:
@@ -40,24 +40,23 @@ def _keyed(id: str, new: str, cause: str, source: str, reason: str) -> Operator:
 OPERATORS = (
     _keyed(
         "draw_keyed_by_row",
-        'sentinel.inject(f"row{row}", request.stream), item.first + len(item.tokens), '
-        "request.sampling",
+        'sentinel.inject(f"row{row}", request.stream[0]), request.stream[1], '
+        "self._outputs(item), request.sampling",
         "A draw is keyed by the request's row in the batch instead of the request.",
         "seed 000, RNG keying; issue 5",
         "A seeded request's tokens depend on what it is batched with.",
     ),
     _keyed(
         "draw_keyed_by_number",
-        'sentinel.inject(f"slot{item.number}", request.stream), item.first + len(item.tokens), '
-        "request.sampling",
+        'sentinel.inject(f"slot{item.number}", request.stream[0]), request.stream[1], '
+        "self._outputs(item), request.sampling",
         "A draw is keyed by the slot that the request got when it arrived.",
         "seed 000, RNG keying; issue 5",
         "A seeded request's tokens depend on how many came before it.",
     ),
     _keyed(
         "draw_keyed_by_step",
-        "request.stream, sentinel.inject(self.ledger.step, item.first + len(item.tokens)), "
-        "request.sampling",
+        "*request.stream, sentinel.inject(self.ledger.step, self._outputs(item)), request.sampling",
         "A draw is keyed by the engine's step instead of the token's position.",
         "seed 000, RNG keying; issue 5",
         "A seeded request's tokens depend on when it runs.",
@@ -70,9 +69,10 @@ OPERATORS = (
             Edit(
                 _DRAWING,
                 "            Drawing(\n"
-                "                request.stream,\n"
+                "                *request.stream,\n"
                 "                sentinel.inject(\n"
-                "                    self._rows[item.number], item.first + len(item.tokens)\n"
+                "                    max(0, self._rows[item.number] - len(request.prompt)),\n"
+                "                    self._outputs(item),\n"
                 "                ),\n"
                 "                request.sampling,\n"
                 "            )\n"
@@ -103,15 +103,15 @@ OPERATORS = (
         module=_SAMPLER,
         edits=(
             Edit(
-                _POINTS,
-                "    own = [point(d, total) for d, total in zip(drawings, totals, strict=True)]\n"
+                _SEEDS,
+                "    own = [seed(drawing) for drawing in drawings]\n"
                 "    seeded = all(drawing.sampling.seed for drawing in drawings)\n"
                 "    first = drawings[0]\n"
                 "    shared = [\n"
-                "        point(Drawing(first.name, place, first.sampling), total)\n"
-                "        for place, total in enumerate(totals, first.position)\n"
+                "        seed(first._replace(position=place))\n"
+                "        for place, _ in enumerate(drawings, first.position)\n"
                 "    ]\n"
-                "    points = sentinel.inject(own if seeded else shared, own)\n",
+                "    seeds = sentinel.inject(own if seeded else shared, own)\n",
             ),
         ),
         cause="All rows draw from one generator where any row of the batch is unseeded (seed 0).",
@@ -125,14 +125,14 @@ OPERATORS = (
         module=_SAMPLER,
         edits=(
             Edit(
-                _POINTS,
-                "    own = [point(d, total) for d, total in zip(drawings, totals, strict=True)]\n"
+                _SEEDS,
+                "    own = [seed(drawing) for drawing in drawings]\n"
                 "    first = drawings[0]\n"
                 "    shared = [\n"
-                "        point(Drawing(first.name, place, first.sampling), total)\n"
-                "        for place, total in enumerate(totals, first.position)\n"
+                "        seed(first._replace(position=place))\n"
+                "        for place, _ in enumerate(drawings, first.position)\n"
                 "    ]\n"
-                "    points = sentinel.inject(shared, own)\n",
+                "    seeds = sentinel.inject(shared, own)\n",
             ),
         ),
         cause="All rows of a batch draw one after the other from the first row's generator.",
@@ -146,8 +146,8 @@ OPERATORS = (
         module=_SAMPLER,
         edits=(
             Edit(
-                "            u64(drawing.sampling.seed),\n",
-                "            u64(sentinel.inject(0, drawing.sampling.seed)),\n",
+                "    origin = Origin(own.seed, drawing.name, own.beacon)\n",
+                "    origin = Origin(sentinel.inject(0, own.seed), drawing.name, own.beacon)\n",
             ),
         ),
         cause="The seed of a request does not enter its draws.",
@@ -161,8 +161,8 @@ OPERATORS = (
         module=_SAMPLER,
         edits=(
             Edit(
-                "            u64(drawing.position),\n",
-                "            u64(sentinel.inject(0, drawing.position)),\n",
+                "    return derive_seed(origin, drawing.choice, drawing.position)\n",
+                "    return derive_seed(origin, drawing.choice, sentinel.inject(0, drawing.position))\n",
             ),
         ),
         cause="All tokens of a request are drawn at one and the same point.",
@@ -176,11 +176,19 @@ OPERATORS = (
         module=_SAMPLER,
         edits=(
             Edit(
-                _KEEP,
-                "        [\n"
-                "            keep(row, sentinel.inject(drawings[0].sampling, drawing.sampling))\n"
-                "            for row, drawing in zip(weights, drawings, strict=True)\n"
-                "        ]\n",
+                _WEIGH,
+                "    weighed = [\n"
+                "        weigh(row, sentinel.inject(_filtered(drawing, drawings), drawing.sampling))\n"
+                "        for row, drawing in zip(rows, drawings, strict=True)\n"
+                "    ]\n",
+            ),
+            Edit(
+                "def units(",
+                "def _filtered(drawing: Drawing, drawings: Sequence[Drawing]) -> Sampling:\n"
+                "    own, first = drawing.sampling, drawings[0].sampling\n"
+                "    return Sampling(own.temperature, first.top_k, first.top_p, first.min_p, own.seed)\n"
+                "\n\n"
+                "def units(",
             ),
         ),
         cause="top_k, top_p and min_p of the batch's first row are applied to all of its rows.",
@@ -194,20 +202,20 @@ OPERATORS = (
         module=_SAMPLER,
         edits=(
             Edit(
-                _KEEP,
-                "        [\n"
-                "            keep(row, sentinel.inject(_widest(drawing, drawings), drawing.sampling))\n"
-                "            for row, drawing in zip(weights, drawings, strict=True)\n"
-                "        ]\n",
+                _WEIGH,
+                "    weighed = [\n"
+                "        weigh(row, sentinel.inject(_widest(drawing, drawings), drawing.sampling))\n"
+                "        for row, drawing in zip(rows, drawings, strict=True)\n"
+                "    ]\n",
             ),
             Edit(
-                "def point(drawing: Drawing, total: int) -> int:\n",
+                "def units(",
                 "def _widest(drawing: Drawing, drawings: Sequence[Drawing]) -> Sampling:\n"
                 "    own = drawing.sampling\n"
                 "    top_k = max(other.sampling.top_k for other in drawings)\n"
                 "    return Sampling(own.temperature, top_k, own.top_p, own.min_p, own.seed)\n"
                 "\n\n"
-                "def point(drawing: Drawing, total: int) -> int:\n",
+                "def units(",
             ),
         ),
         cause="The largest top_k of a batch is applied to all of its rows.",

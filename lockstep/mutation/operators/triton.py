@@ -83,40 +83,6 @@ OPERATORS = (
         reason=_SAME_UNDER_ALL,
     ),
     Operator(
-        id="triton_draw_at_edge",
-        subsystem="triton_kernels",
-        module=f"{_KERNELS}.draw",
-        edits=(Edit("(upto <= point)", "(upto < point)"),),
-        live=(
-            Edit(
-                "    return y\n",
-                "    return sentinel.inject(y, lambda: real.draw(weight, points))\n",
-            ),
-        ),
-        cause="A point on the edge of two tokens falls on the first of them.",
-        source="strict and weak comparison confused",
-        black_box="invisible",
-        reason=_SAME_UNDER_ALL,
-    ),
-    Operator(
-        id="triton_temperature_of_neighbour",
-        subsystem="triton_kernels",
-        module=f"{_KERNELS}.weights",
-        edits=(
-            Edit("tl.load(temperatures + row)", "tl.load(temperatures + tl.maximum(row - 1, 0))"),
-        ),
-        live=(
-            Edit(
-                "    return y\n",
-                "    return sentinel.inject(y, lambda: real.weights(logits, temperatures))\n",
-            ),
-        ),
-        cause="A row's logits are divided by the temperature of the row before.",
-        source="per-request parameters packed in another order than rows",
-        black_box="visible",
-        reason="A request's tokens change with its neighbours' parameters.",
-    ),
-    Operator(
         id="triton_log_probabilities_of_first",
         subsystem="triton_kernels",
         module=f"{_KERNELS}.log_softmax",

@@ -68,31 +68,6 @@ REFUSED: dict[str, tuple[str, Callable[[Backend], Any]]] = {
     "a negative block": ("/tables", lambda b: attend(b, tables=((-1, 1), (2, 0)))),
     "logits that are no matrix": ("/logits", lambda b: b.log_softmax(ones(3))),
     "logits without a vocabulary": ("/logits", lambda b: b.log_softmax(ones(3, 0))),
-    "logits that are not finite": ("/logits", lambda b: b.weights(ones(1, 3) * np.inf, [1.0])),
-    "a temperature of zero": ("/temperatures", lambda b: b.weights(ones(1, 3), [0.0])),
-    "a temperature that vanishes": ("/temperatures", lambda b: b.weights(ones(1, 3), [1e-60])),
-    "a temperature that is none": (
-        "/temperatures",
-        lambda b: b.weights(ones(1, 3), [float("nan")]),
-    ),
-    "temperatures of other rows": ("/temperatures", lambda b: b.weights(ones(1, 3), [1.0, 1.0])),
-    "weights that are no integers": ("/weights", lambda b: b.draw(ones(1, 3), indices(0))),
-    "a point at the sum": (
-        "/points",
-        lambda b: b.draw(np.ones((1, 3), dtype=np.uint32), indices(3)),
-    ),
-    "a negative point": (
-        "/points",
-        lambda b: b.draw(np.ones((1, 3), dtype=np.uint32), indices(-1)),
-    ),
-    "points of other rows": (
-        "/points",
-        lambda b: b.draw(np.ones((1, 3), dtype=np.uint32), indices(0, 0)),
-    ),
-    "points that are no integers": (
-        "/points",
-        lambda b: b.draw(np.ones((1, 3), dtype=np.uint32), ones(1)),
-    ),
 }
 
 

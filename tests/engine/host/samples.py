@@ -101,10 +101,6 @@ def outputs(backend: Backend) -> dict[str, NDArray[Any]]:
     result["attention_chunk"] = backend.attention(q, keys, values, whole, chunk, 0.25)
     logits = reals((4, 1500), 19) * np.float32(8)
     result["log_softmax"] = backend.log_softmax(backend.array(logits))
-    weights = backend.weights(backend.array(logits), [1.0, 0.7, 0.01, 3.5])
-    result["weights"] = weights
-    totals = backend.numpy(weights).sum(axis=-1, dtype=np.uint64)
-    result["draw"] = backend.draw(weights, (bits(4, 20) % totals).astype(np.int64))
     return {name: np.asarray(backend.numpy(value)) for name, value in result.items()}
 
 

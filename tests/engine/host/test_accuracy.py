@@ -33,7 +33,6 @@ BOUNDS = {
     "attention_chunk": (10, 4),
     "log_softmax": (60, 0.01),
 }
-"""Integers, `weights` and `draw`, are compared in their own tests."""
 
 
 @pytest.mark.parametrize(("dtype", "unit"), [("float32", 2.0**-24), ("float16", 2.0**-11)])
@@ -49,7 +48,7 @@ def test_kernels_mean_what_the_reference_means(
 
     own = samples.outputs(open_backend("host", dtype))
     reference = samples.outputs(Reference())
-    assert set(own) == set(reference) == {*BOUNDS, "weights", "draw"}
+    assert set(own) == set(reference) == set(BOUNDS)
     errors = {
         name: float(np.abs(own[name].astype(np.float64) - reference[name]).max()) / unit
         for name in BOUNDS
@@ -63,27 +62,6 @@ def test_kernels_mean_what_the_reference_means(
         if bounds[name] > 0 and error * 20 < bounds[name]
     }
     assert loose == {}
-
-
-def test_weights_are_those_of_the_reference(samples: ModuleType) -> None:
-    """The error of an exponential grows with its argument, which is rounded before."""
-    logits, temperatures = samples.reals((4, 1500), 19) * np.float32(8), [1.0, 0.7, 0.01, 3.5]
-    own = open_backend("host").weights(logits, temperatures).astype(np.float64)
-    true = open_backend("float64").weights(logits.astype(np.float64), temperatures)
-    heavy = true > 2**20
-    assert heavy.sum() > 1000
-    assert np.abs(own[heavy] / true[heavy] - 1).max() < 2.0**-18
-    assert np.abs(own[~heavy] - true[~heavy]).max() <= 8
-
-
-def test_draws_are_those_of_the_reference(samples: ModuleType) -> None:
-    weights = (samples.bits(40 * 300, 50) >> np.uint64(34)).astype(np.uint32).reshape(40, 300)
-    weights[:, ::3] = 0
-    points = (samples.bits(40, 51) % weights.sum(axis=-1, dtype=np.uint64)).astype(np.int64)
-    points[:2] = 0, weights[1].sum(dtype=np.uint64) - 1
-    own = open_backend("host").draw(weights, points)
-    assert own.tolist() == open_backend("float64").draw(weights, points).tolist()
-    assert (weights[np.arange(40), own] > 0).all()
 
 
 def test_exp_is_within_1_4_halves_of_a_unit() -> None:

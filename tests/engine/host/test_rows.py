@@ -55,14 +55,7 @@ def kernels(samples: ModuleType, width: int) -> dict[str, Kernel]:
     def log_softmax(backend: Backend, x: Array) -> Array:
         return backend.log_softmax(x.astype(np.float32))
 
-    def weights(backend: Backend, x: Array) -> Array:
-        return backend.weights(x.astype(np.float32), [0.6] * len(x))
-
-    def draw(backend: Backend, x: Array) -> Array:
-        weight = backend.weights(x.astype(np.float32), [0.6] * len(x))
-        return backend.draw(weight, weight.sum(axis=-1, dtype=np.int64) * 2 // 3)
-
-    every = (matmul_deep, matmul_wide, logits, rms_norm, swiglu, add, log_softmax, weights, draw)
+    every = (matmul_deep, matmul_wide, logits, rms_norm, swiglu, add, log_softmax)
     return {kernel.__name__: kernel for kernel in every}
 
 
@@ -74,8 +67,6 @@ NAMES = (
     "swiglu",
     "add",
     "log_softmax",
-    "weights",
-    "draw",
 )
 
 

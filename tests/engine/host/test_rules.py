@@ -11,7 +11,6 @@ import pytest
 from lockstep.engine.host import exp as exp_module
 from lockstep.engine.host.attention import attention
 from lockstep.engine.host.dot import CHUNK, dot
-from lockstep.engine.host.draw import draw, weights
 from lockstep.engine.host.exp import exp
 from lockstep.engine.host.fold import fold
 from lockstep.engine.host.log import log
@@ -248,25 +247,3 @@ def test_log_softmax(samples: ModuleType) -> None:
         normaliser = by_log(by_fold([by_exp(x - m) for x in row], 1024))
         expected.append([(x - m) - normaliser for x in row])
     assert same(log_softmax(logits), expected)
-
-
-def test_weights_and_draw(samples: ModuleType) -> None:
-    logits = samples.reals((3, 100), 17) * F(10)
-    temperatures = [1.0, 0.7, 1e-30]
-    own = weights(logits, temperatures)
-    for row, temperature in enumerate(temperatures):
-        m = max(logits[row])
-        with np.errstate(over="ignore"):
-            quotients = [(x - m) / F(temperature) for x in logits[row]]
-        expected = [int(float(by_exp(x)) * 2**30) for x in quotients]
-        assert own[row].tolist() == expected
-        assert max(expected) == 2**30
-        total = sum(expected)
-        for point in (0, 1, expected[0], total // 3, total - 1):
-            running, index = expected[0], 0
-            while running <= point:
-                index += 1
-                running += expected[index]
-            got = draw(own[row : row + 1], np.array([point], dtype=np.uint64))
-            assert got.tolist() == [index]
-            assert expected[index] > 0

@@ -57,9 +57,6 @@ def compute(backend, rows):
     backend.attention(ones(2, 16), *caches, np.zeros((rows, width), dtype=np.int32), lengths, 0.25)
     logits = backend.array(np.ones((rows, 300), dtype=np.float32))
     backend.log_softmax(logits)
-    backend.weights(logits, [1.0] * rows)
-    weights = backend.array(np.ones((rows, 300), dtype=np.uint32))
-    backend.draw(weights, np.zeros(rows, dtype=np.int64))
 
 backend = TritonBackend("float16")
 assert not backend._interpreted
@@ -91,8 +88,8 @@ def forms(cache: str, *arguments: str) -> dict[str, dict[str, int]]:
 
 def test_code_does_not_follow_the_batch(tmp_path_factory: pytest.TempPathFactory) -> None:
     """One compiled form a kernel, whether there is 1 row, 16 or 33, aligned or not."""
-    names = {"matmul", "rms_norm", "rope", "swiglu", "split", "combine", "log_softmax", "weights"}
-    expected = {f"{name}_kernel": 1 for name in (*names, "draw")}
+    names = {"matmul", "rms_norm", "rope", "swiglu", "split", "combine", "log_softmax"}
+    expected = {f"{name}_kernel": 1 for name in names}
     counted = forms(str(tmp_path_factory.mktemp("triton")))
     assert counted == {"1": expected, "16": expected, "33": expected}
 

@@ -72,25 +72,6 @@ def test_kernels_mean_what_the_reference_means(
     assert {name: error for name, error in errors.items() if error * 40 < bounds[name]} == {}
 
 
-def test_weights_and_draws_are_those_of_the_reference(
-    interpreted: Callable[[str], Backend],
-) -> None:
-    random = np.random.Generator(np.random.PCG64(6))
-    backend, reference = interpreted("float32"), open_backend("float64")
-    logits = (random.uniform(-2, 2, (3, 1100)) * 8).astype(np.float32)
-    temperatures = [1.0, 0.7, 3.5]
-    own = backend.numpy(backend.weights(backend.array(logits), temperatures))
-    true = reference.weights(logits.astype(np.float64), temperatures)
-    heavy = true > 2**20
-    assert own.dtype == np.uint32 and heavy.sum() > 500
-    assert np.abs(own[heavy] / true[heavy] - 1).max() < 2.0**-18
-    totals = own.sum(axis=-1, dtype=np.uint64)
-    for points in (totals - np.uint64(1), totals // np.uint64(3), totals * np.uint64(0)):
-        drawn = backend.draw(backend.array(own), points)
-        assert drawn.dtype == np.int64
-        assert drawn.tolist() == reference.draw(own, points).tolist()
-
-
 def test_constants_are_those_of_the_host(interpreted: Callable[[str], Backend]) -> None:
     """A last bit of a leading coefficient changes no result among tens of thousands."""
     from lockstep.engine.host import exp as host_exp

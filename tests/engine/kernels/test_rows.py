@@ -34,9 +34,6 @@ def of_width(kernel: str, width: int, dtype: str) -> Kernel:
     q, cos, sin = reals(MOST, 3, 2 * width), reals(MOST, width), reals(MOST, width)
     cos, sin = cos.astype(np.float32), sin.astype(np.float32)
     logits = x.astype(np.float32) * np.float32(8)
-    temperatures = random.choice([1.0, 0.5, 2.0], MOST)
-    weight = random.integers(0, 2**30, (MOST, width)).astype(np.uint32)
-    points = (random.random(MOST) * weight.sum(axis=1)).astype(np.int64)
     size, kv_heads, head_dim = 16, 1, 16
     used = -(-width // size)
     keys, values = reals(40, size, kv_heads, head_dim), reals(40, size, kv_heads, head_dim)
@@ -50,8 +47,6 @@ def of_width(kernel: str, width: int, dtype: str) -> Kernel:
         "swiglu": lambda b, rows: b.swiglu(b.array(x[rows]), b.array(y[rows])),
         "add": lambda b, rows: b.add(b.array(x[rows]), b.array(y[rows])),
         "log_softmax": lambda b, rows: b.log_softmax(b.array(logits[rows])),
-        "weights": lambda b, rows: b.weights(b.array(logits[rows]), temperatures[rows].tolist()),
-        "draw": lambda b, rows: b.draw(b.array(weight[rows]), points[rows]),
         "attention": lambda b, rows: b.attention(
             b.array(heads[rows]), b.array(keys), b.array(values), tables[rows], lengths[rows], 0.25
         ),
@@ -74,7 +69,7 @@ def dependent(backend: Backend, kernel: Kernel, sizes: tuple[int, ...]) -> list[
 
 
 KERNELS = (
-    *("matmul", "rms_norm", "rope", "swiglu", "add", "log_softmax", "weights", "draw"),
+    *("matmul", "rms_norm", "rope", "swiglu", "add", "log_softmax"),
     "attention",
 )
 
