@@ -5,6 +5,8 @@ from typing import Any
 
 from lockstep.cli.payload_certification import certification
 from lockstep.cli.payload_detection import detection
+from lockstep.cli.payload_measurement import measurement, withdrawal
+from lockstep.cli.payload_distance import distance_calibration
 from lockstep.cli.payload_parts import (
     SHOWN_DIGITS,
     about,
@@ -186,8 +188,11 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "mutation": mutation,
     "certification": certification,
     "sampling": sampling,
+    "distance-calibration": distance_calibration,
     "throughput": throughput,
     "detection": detection,
+    "measurement": measurement,
+    "withdrawal": withdrawal,
 }
 
 

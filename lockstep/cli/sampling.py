@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from lockstep.certificate.statement import predicate_type
-from lockstep.cli import options
+from lockstep.cli import distance, options
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _group = typer.Typer(no_args_is_help=True, help="Replay sampled tokens from sign
 
 def register(app: typer.Typer) -> None:
     """Add the command group to the command line."""
+    distance.register(_group)
     app.add_typer(_group, name="sampling")
 
 
@@ -107,7 +108,7 @@ def replay(
     from lockstep.claims.sampling import totals, verdict
     from lockstep.cli import say
 
-    judged = _read(sequences)
+    judged = read_judged(sequences)
     counts = totals(judged)
     for line in summary(judged, counts, verdict(counts)):
         say(line)
@@ -132,7 +133,7 @@ def sign(
 
     issued_at = times.claimed(issued_at)
     options.require_output(output)
-    judged = _read(sequences)
+    judged = read_judged(sequences)
     signer = own_key(key)
     issued = issue_sampling(judged, [signer], issued_at=issued_at, command="lockstep sampling sign")
     told = issued.predicate
@@ -233,7 +234,7 @@ def _require_profile(profile: str) -> str:
     return profile
 
 
-def _read(path: Path) -> tuple[Judged, ...]:
+def read_judged(path: Path) -> tuple[Judged, ...]:
     """Read and judge what holds sequences: a document of them, or a certificate.
 
     Raises:

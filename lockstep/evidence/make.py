@@ -227,6 +227,20 @@ def sampled(making: Making) -> bytes:
     ).certificate
 
 
+def distances(making: Making) -> bytes:
+    """Compute a ladder of a tiny model, from honest schedules to another model, and sign it."""
+    from lockstep.issue_distance import issue_distance_calibration
+    from lockstep.sampling.ladder import HONEST, observe
+    from lockstep.sampling.recast import blended
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = blended(Path(scratch, "tiny"))
+        seen = observe(folder, Path(scratch), making.progress)
+    return issue_distance_calibration(
+        seen, HONEST, [making.key], issued_at=making.issued_at, command=COMMAND
+    ).certificate
+
+
 def certified(making: Making) -> bytes:
     """Certify the built-in server over every case of the plan, in two lifetimes, and sign."""
     import asyncio
@@ -304,6 +318,7 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "campaign.cert.json": ("fuzzing schedules", campaign),
     "mutation.cert.json": ("mutating the engine", mutations),
     "sampling.cert.json": ("sampling sequences", sampled),
+    "distance-calibration.cert.json": ("calibrating distances", distances),
     "certification-builtin.cert.json": ("certifying the built-in server", certified),
     "throughput.cert.json": ("measuring servers", compared),
 }

@@ -76,6 +76,11 @@ HONEST = 4
 """Rungs that are the model as it is stored, in the dtype of the reference."""
 
 
+def rungs_of(with_other: bool) -> tuple[Rung, ...]:
+    """Give the rungs, with another model or without one where none has the vocabulary."""
+    return RUNGS if with_other else RUNGS[:-1]
+
+
 class Signed(NamedTuple):
     """A rung with what it would have signed.
 
