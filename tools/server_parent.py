@@ -78,6 +78,9 @@ class Asked:
         return mine and all(getattr(self, name) == value for name, value in where.items())
 
 
+GAUGED = Adapter("lockstep", "lockstep_requests_running", True)
+
+
 @dataclass(frozen=True)
 class Server:
     """A made-up server and how it was spoken to."""
@@ -85,7 +88,7 @@ class Server:
     plan: dict[str, Any]
     twist: Twist
     reading: Reading = lambda _, one: one
-    adapter: Adapter = Adapter("lockstep", "lockstep_requests_running", True)
+    adapter: Adapter = GAUGED
     texts_only: bool = False
 
     def usual(self, prompt: Sequence[int], request: Request) -> Output:
@@ -222,7 +225,7 @@ def subject(launched: bool = True, **changes: Mapping[str, str | None]) -> Subje
 
 
 def clean() -> Seen:
-    """Give a server without differences, seen through a gauge, a round of each lifetime for warming.
+    """Give a server without differences, seen through a gauge, a round of a lifetime for warming.
 
     Among its cells are late arrivals, a client that leaves, varying fillers and a cold cache.
     """
@@ -239,10 +242,11 @@ def clean() -> Seen:
 def divergent() -> Seen:
     """Give two lifetimes of a server that moves, and a positive control that shows it.
 
-    Sampling is seeded, orders are rotated, the design is factorial. A logarithm differs in two_waves
-    with the cache off at a place that is not sent alone, and in mixed_temperature, rotated, in the
-    second lifetime; in neighbour_seed a token does in first rounds alone, and the neighbours without
-    a seed never answer alike; in the positive control nothing is as it was alone.
+    Sampling is seeded, orders are rotated, the design is factorial. A logarithm differs in
+    two_waves with the cache off at a place that is not sent alone, and in mixed_temperature,
+    rotated, in the second lifetime; in neighbour_seed a token does in first rounds alone, and the
+    neighbours without a seed never answer alike; in the positive control nothing is as it was
+    alone.
     """
     told = plan(
         cases=["two_waves", "neighbour_seed", "mixed_temperature"],
@@ -320,7 +324,9 @@ def with_prompts(server: Server, record: Seen) -> Seen:
 
     def said(asked: Asked, usual: Output) -> Output:
         item = asked.place
-        return server.usual((item,), asked.cell.requests[0]) if item < ITEMS else usual
+        if item >= ITEMS:
+            return usual
+        return server.usual((item,), replace(asked.request, max_new=server.plan["max_new"]))
 
     asked = replace(server, twist=said)
     conditions = []

@@ -24,6 +24,7 @@ AREAS = (
     "campaign",
     "finding",
     "sampling",
+    "certification",
 )
 """The areas of conformance/README.md, in the order of the stages."""
 

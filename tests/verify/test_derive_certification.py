@@ -16,7 +16,7 @@ import pytest
 
 from lockstep.certificate.statement import certification_subjects, statement
 from lockstep.certify.cells import PlannedCell, planned
-from lockstep.certify.observation import CellSeen, Failure, Output, Seen
+from lockstep.certify.observation import CellSeen, Failure, Output, Seen, Top
 from lockstep.claims import certification_statistics as producers
 from lockstep.claims.certification import predicate
 from lockstep_verify.derive import certification_statistics as verifiers
@@ -248,6 +248,18 @@ def test_a_cell_that_was_planned_cannot_be_dropped_nor_cut_short_in_silence() ->
     forged = stated(CLEAN)
     forged["predicate"]["cells"][1]["rounds"].pop()
     assert refusal(forged)[0] == BAD
+
+
+def test_likeliest_tokens_may_go_further_than_log_probabilities() -> None:
+    # Without tokens nothing says how long an answer is; its lists need not be of one length.
+    def twist(asked: Asked) -> Output | None:
+        top = (Top("id:1", "-1"),) * 2 + (Top("id:1", f"-{asked.number + 1}"),)
+        return Output(text_sha256="0" * 64, logprobs=("-1",), top=tuple((one,) for one in top))
+
+    told = folded(made.seen(SMALL, twist))
+    first = told["cells"][0]["first"]
+    assert (first["kind"], first["position"], first["delta"]) == ("logprobs", 2, None)
+    assert judge(stated(told)).verdict == "DIVERGENT"
 
 
 def test_there_is_no_reference_round() -> None:
