@@ -12,7 +12,6 @@ from lockstep import spec
 from lockstep.certify.cells import planned
 from lockstep.certify.observation import CellSeen, Failure, Output, Seen
 from lockstep.certify.trials import CASES, Trial, trials
-from lockstep.claims.certification import predicate
 from lockstep.claims.detection_shown import no_answer, shown
 from tests import certification_records as made
 from tests.certification_records import Asked
@@ -93,9 +92,10 @@ def failing(asked: Asked) -> Failure | None:
 
 
 @cache
-def _folded(server: str, sort: str) -> dict[str, Any]:
-    """Give what a trial of a server showed, and what its certificate says of it."""
-    trial = Trial("made", "made", None, "invariant", server, 1, "caught", "")
+def observation(sort: str) -> dict[str, Any]:
+    """Give what a trial with the default plan showed."""
+    if sort == "no_answer":
+        return no_answer("ENDPOINT_REFUSES: dropped")
     case, twist = {
         "difference": ("prefix_equal", differing),
         "rescoring": ("echo_rescore", misscoring),
@@ -103,10 +103,14 @@ def _folded(server: str, sort: str) -> dict[str, Any]:
         "failure": ("prefix_equal", failing),
         "reused": ("prefix_equal", None),
     }[sort]
+    trial = Trial("made", "made", None, "invariant", "roomy", 1, "caught", "")
     run = seen(plan(trial), case, twist)
     if sort == "reused":
         run = replace(run, cells=tuple(map(_reusing, run.cells)))
-    return {"shown": shown(run), **_certificate(run)}
+    told = shown(run)
+    if told is None or told["sort"] != sort:
+        raise ValueError(f"the made-up run shows no {sort}")
+    return told
 
 
 def _reusing(cell: CellSeen) -> CellSeen:
@@ -114,41 +118,39 @@ def _reusing(cell: CellSeen) -> CellSeen:
     return replace(cell, rounds=tuple(rounds))
 
 
-@cache
-def _clean(name: str) -> dict[str, Any]:
-    """Give a trial that showed nothing; its counts are made up where nothing follows from them."""
-    trial = next(one for one in trials() if one.name == name)
+def certificate(trial: Trial, verdict: str) -> dict[str, Any]:
+    """Give what is said of a trial's certificate; counts are made up where none follows."""
     parameters = plan(trial)
-    size = len(planned(parameters))
+    size = len(_planned(trial.server, trial.expected, trial.operator is None))
     names = spec.load("schemas/certification.schema.json")["$defs"]["counts"]["required"]
     told = dict.fromkeys(names, 0) | {"cases_planned": len(parameters["cases"]), "rounds": 1000}
     told |= {"cells_planned": size, "cells_run": size, "lifetimes": trial.lifetimes}
-    verdict = "CLEAN" if trial.expected == "clean" else "INCONCLUSIVE"
-    certificate = {"sha256": "cd" * 32, "verdict": verdict, "counts": told}
-    return {"shown": None, "certificate": certificate, "plan": parameters, "server": SERVER}
+    return {"sha256": "cd" * 32, "verdict": verdict, "counts": told}
 
 
-def _certificate(run: Seen) -> dict[str, Any]:
-    folded = predicate(run, issued_at=ISSUED_AT, producer=PRODUCER)
-    names = ("verdict", "counts")
-    certificate = {"sha256": "ab" * 32, **{name: folded[name] for name in names}}
-    return {"certificate": certificate, "plan": folded["plan"], "server": SERVER}
+@cache
+def _planned(server: str, expected: str, control: bool) -> tuple[Any, ...]:
+    alike = (server, expected, control)
+    trial = next(
+        one for one in trials() if (one.server, one.expected, one.operator is None) == alike
+    )
+    return planned(plan(trial))
 
 
 def record(trial: Trial, sort: str | None) -> dict[str, Any]:
     """Give the record of a trial that showed an observation of a sort, or none."""
-    told = {"name": trial.name, "edits_sha256": trial.edits_sha256, "elapsed_us": 5_000_000}
-    if sort == "no_answer":
-        return {**told, "certificate": None, "shown": no_answer("ENDPOINT_REFUSES: dropped")}
-    if sort is not None:
-        return {**told, **copy.deepcopy(_folded(trial.server, sort))}
-    alike = next(
-        one
-        for one in trials()
-        if (one.server, one.expected, one.operator is None)
-        == (trial.server, trial.expected, trial.operator is None)
-    )
-    return {**told, **copy.deepcopy(_clean(alike.name))}
+    verdict = "CLEAN" if trial.expected == "clean" else "INCONCLUSIVE"
+    if sort in ("difference", "rescoring"):
+        verdict = "DIVERGENT"
+    return {
+        "name": trial.name,
+        "edits_sha256": trial.edits_sha256,
+        "elapsed_us": 5_000_000,
+        "certificate": None if sort == "no_answer" else certificate(trial, verdict),
+        "shown": None if sort is None else copy.deepcopy(observation(sort)),
+        "plan": plan(trial),
+        "server": SERVER,
+    }
 
 
 def records() -> list[dict[str, Any]]:

@@ -63,8 +63,9 @@ def certify_faults(
         (row,) = rows([record])
         say(f"{done}/{whole} {line(row)}")
 
-    # A signal to end is Ctrl-C: a server that was started here must not outlive this process.
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # A server that was started here must not outlive this process, not even where Ctrl-C is
+    # ignored, as in the background of a script.
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         records = run_trials(out, signer, lambda: issued_at or now(), chosen, tell)
     finally:
@@ -74,6 +75,10 @@ def certify_faults(
         good = _sign(certificate or out / RESULT, records, signer, issued_at or now()) and good
     if not good:
         raise typer.Exit(3)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def line(row: Mapping[str, Any]) -> str:
