@@ -18,7 +18,7 @@ BESIDE = {
     "mutation": ("environment.json", "lemmas.json"),
     "detection": ("certification.json", "mutation.json"),
     "throughput": ("probe.json",),
-    "measurement": ("metrics.toml",),
+    "measurement": ("certification.json", "metrics.toml", "probe.json"),
 }
 """Normative files of a kind that do not bear its name [STMT-9]."""
 

@@ -49,6 +49,7 @@ def predicate(
         "sources": held["sources"],
         "profiles": held["profiles"],
         "arms": arms,
+        "probes": document.get("probes"),
         "records": stated,
         "direct": [readings.measure(one, f"/direct/{i}") for i, one in enumerate(held["direct"])],
         "fits": [_fit(one, records, readings, f"/fits/{i}") for i, one in enumerate(held["fits"])],
@@ -132,7 +133,7 @@ def _record(one: Mapping[str, Any], arms: list[dict[str, Any]], pointer: str) ->
         key=lambda value: str(value["quantity"]),
     )
     require_metrics(values, arm["engine"], f"{pointer}/values")
-    attribution = one.get("attribution")
+    attribution, sample = one.get("attribution"), one.get("sample")
     if attribution is not None:
         attribution = {"own_requests": None, "running_requests": None, **attribution}
     return {
@@ -140,10 +141,13 @@ def _record(one: Mapping[str, Any], arms: list[dict[str, Any]], pointer: str) ->
         "arm": one["arm"],
         "against": one.get("against"),
         "source": one.get("source"),
-        "sample": one.get("sample"),
+        "sample": sample,
         "values": values,
         "attribution": attribution,
-        "refusal": refusal({v["quantity"]: v["value"] for v in values}, attribution),
+        # The windows of samples have said already whether they may be used [PROBE-6].
+        "refusal": refusal({v["quantity"]: v["value"] for v in values}, attribution)
+        if sample is None
+        else one["refusal"],
     }
 
 

@@ -32,9 +32,27 @@ def counts(folded: Mapping[str, Any]) -> dict[str, int]:
             [one for one in folded["gates"] if one["verdict"] == "interchangeable"]
         ),
         "tables": len(folded["tables"]),
+        **_probes(folded["probes"]),
+    }
+
+
+def _probes(probes: Mapping[str, Any] | None) -> dict[str, int]:
+    """Count what a run of probes has, nothing without one."""
+    if probes is None:
+        return {"samples": 0, "pins_differing": 0, "sent_altered": 0}
+    pins = [pin["agrees"] for arm in probes["arms"] for pin in arm["pins"]]
+    causes = [entry["cause"] for one in probes["settings"] for entry in one["entries"]]
+    return {
+        "samples": len(probes["samples"]),
+        "pins_differing": pins.count(False),
+        "sent_altered": causes.count("altered") + causes.count("dropped"),
     }
 
 
 def verdict(found: Mapping[str, int]) -> str:
     """Sum up a claim in a word: one contradicted figure is what a reader must hear of."""
+    if found["pins_differing"]:
+        return "IDENTITY_DIFFERS"
+    if found["sent_altered"]:
+        return "SETTING_ALTERED"
     return "CONTRADICTED" if found["published_contradicted"] else "MEASURED"

@@ -18,7 +18,7 @@ _SHARED = {
     "mutation": ("environment.json", "lemmas.json"),
     "detection": ("certification.json", "mutation.json"),
     "throughput": ("probe.json",),
-    "measurement": ("metrics.toml",),
+    "measurement": ("certification.json", "metrics.toml", "probe.json"),
 }
 """What is normative for a kind beside the files that bear its name (STMT-9)."""
 

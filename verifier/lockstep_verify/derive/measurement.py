@@ -16,6 +16,7 @@ from lockstep_verify.derive.measurement_comparisons import (
     check_tables,
 )
 from lockstep_verify.derive.measurement_fits import check_fits
+from lockstep_verify.derive.measurement_probes import check_probes
 from lockstep_verify.derive.measurement_readings import Readings
 from lockstep_verify.derive.measurement_records import check_head, read_records
 from lockstep_verify.derive.not_run import check_not_run
@@ -31,6 +32,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
         Refusal: the first offence in the order of derivation of MEAS-15.
     """
     predicate = statement["predicate"]
+    check_probes(predicate)
     check_head(predicate)
     records = read_records(predicate)
     coefficients = check_fits(predicate, records)
@@ -46,7 +48,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
         if predicate["counts"][name] != count:
             code, got = "H10_COUNTS_DO_NOT_RECOMPUTE", predicate["counts"][name]
             raise Refusal(code, f"{_AT}/counts/{name}", count, got)
-    verdict = "CONTRADICTED" if counts["published_contradicted"] else "MEASURED"
+    verdict = _verdict(counts)
     if predicate["verdict"] != verdict:
         raise Refusal("OUTCOME_NOT_DERIVED", f"{_AT}/verdict", verdict, predicate["verdict"])
     check_not_run(predicate["not_run"], spec.load("measurement.json")["not_run"])
@@ -71,7 +73,21 @@ def _counts(predicate: dict[str, Any]) -> dict[str, int]:
     counts["gates"] = len(verdicts)
     counts["gates_interchangeable"] = verdicts.count("interchangeable")
     counts["tables"] = len(predicate["tables"])
+    probes = predicate["probes"] or {"arms": [], "samples": [], "settings": []}
+    counts["samples"] = len(probes["samples"])
+    agreed = [pin["agrees"] for arm in probes["arms"] for pin in arm["pins"]]
+    counts["pins_differing"] = agreed.count(False)
+    causes = [entry["cause"] for one in probes["settings"] for entry in one["entries"]]
+    counts["sent_altered"] = len([cause for cause in causes if cause in ("altered", "dropped")])
     return counts
+
+
+def _verdict(counts: dict[str, int]) -> str:
+    if counts["pins_differing"]:
+        return "IDENTITY_DIFFERS"
+    if counts["sent_altered"]:
+        return "SETTING_ALTERED"
+    return "CONTRADICTED" if counts["published_contradicted"] else "MEASURED"
 
 
 def _check_subject(statement: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from lockstep_verify import spec
+from lockstep_verify.derive import measurement_probes
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
@@ -87,14 +88,24 @@ def read_records(predicate: dict[str, Any]) -> list[Record]:
     """
     arms = {arm["id"]: arm for arm in predicate["arms"]}
     sources = {source["id"] for source in predicate["sources"]}
-    return [
-        _record(one, arms, sources, f"{_AT}/records/{i}")
+    sampled = measurement_probes.records(predicate)
+    found = [
+        _record(one, arms, sources, sampled, f"{_AT}/records/{i}")
         for i, one in enumerate(predicate["records"])
     ]
+    given = len([one for one in predicate["records"] if one["sample"] is not None])
+    if given < len(sampled):
+        code = "COVERAGE_DENOMINATOR_NOT_DERIVED"
+        raise Refusal(code, f"{_AT}/records", f"records of {len(sampled)} samples", given)
+    return found
 
 
 def _record(
-    one: dict[str, Any], arms: dict[str, dict[str, Any]], sources: set[str], at: str
+    one: dict[str, Any],
+    arms: dict[str, dict[str, Any]],
+    sources: set[str],
+    sampled: dict[str, measurement_probes.Sampled],
+    at: str,
 ) -> Record:
     known(one["arm"], arms, f"{at}/arm")
     if one["against"] is not None:
@@ -102,7 +113,7 @@ def _record(
     if one["source"] is not None:
         known(one["source"], sources, f"{at}/source")
     if one["sample"] is not None:
-        raise Refusal("BAD_VALUE", f"{at}/sample", None, one["sample"])
+        measurement_probes.check_record_head(one, sampled, at)
     arm, values = arms[one["arm"]], one["values"]
     for j in range(1, len(values)):
         if values[j]["quantity"] <= values[j - 1]["quantity"]:
@@ -114,7 +125,11 @@ def _record(
     told: dict[str, int | None] = {value["quantity"]: value["value"] for value in values}
     if ("distance_unat" in told) != (one["against"] is not None):
         raise Refusal("BAD_VALUE", f"{at}/against", "an arm, of a distance alone", one["against"])
-    refusal = judge(told, one["attribution"])
+    if one["sample"] is None:
+        refusal = judge(told, one["attribution"])
+    else:
+        measurement_probes.check_record_values(one, sampled[one["sample"]], at)
+        refusal = sampled[one["sample"]].refusal
     if refusal != one["refusal"]:
         raise Refusal("OUTCOME_NOT_DERIVED", f"{at}/refusal", refusal, one["refusal"])
     other = None if one["against"] is None else arms[one["against"]]["profile"]
