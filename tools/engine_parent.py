@@ -125,7 +125,7 @@ def invariance(seeds: bool = False) -> dict[str, Any]:
     )
 
 
-_STOPS = 248
+_STOPS = 335
 """A seed with which the last request's second token is the end of sequence."""
 
 _SCHEDULE = """
