@@ -47,7 +47,8 @@ def register(app: typer.Typer) -> None:
         from lockstep.cli.hunt import now, progress
         from lockstep.errors import LockstepError
         from lockstep.evidence.index import build_index, markdown
-        from lockstep.evidence.make import MAKERS, Making
+        from lockstep.evidence.make import MAKERS
+        from lockstep.evidence.making import Making
 
         if table:
             say(markdown(json.loads((folder / "index.json").read_bytes())))

@@ -36,7 +36,8 @@ def gpu_evidence(
     from lockstep.engine import device
     from lockstep.errors import LockstepError
     from lockstep.evidence import gpu
-    from lockstep.evidence.make import MAKERS, Making
+    from lockstep.evidence.make import MAKERS
+    from lockstep.evidence.making import Making
 
     if not (folder / "index.json").is_file():
         hint = "Run it at the top of a checkout, or name a folder with --folder."

@@ -30,7 +30,7 @@ def certify(
     from lockstep.certificate import keys, times
     from lockstep.certificate.write import write_file
     from lockstep.cli.hunt import progress, verified_with
-    from lockstep.evidence.make import EXPORT
+    from lockstep.evidence.making import EXPORT
     from lockstep.issue import issue_lean
     from lockstep.lean.build import source_folder
 

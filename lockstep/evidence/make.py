@@ -5,44 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from lockstep.evidence.make_detection import detected
+from lockstep.evidence.make_sampling import distances, sampled
+from lockstep.evidence.making import COMMAND, EXPORT, Making
 
+if TYPE_CHECKING:
     from lockstep.relations.observation import Observation
     from lockstep.relations.run import Plan
-
-Progress = Callable[[str, int, int], None]
-COMMAND = "lockstep evidence"
-EXPORT = "export.ndjson"
-"""Where the export of the lemmas goes below `lean/`: bulk, which git ignores."""
-
-
-@dataclass(frozen=True)
-class Making:
-    """What all certificates of one run share.
-
-    Attributes:
-        key: that signs them.
-        issued_at: the time that they claim.
-        draft: the folder that they, and the sidecars committed with them, are written to first.
-        progress: told of each step.
-        backend: what certificates of the engine are made on.
-        jobs: processes at once; None for one a core.
-        records: where a campaign of many minutes keeps what it has seen, and takes up what it saw
-            of the same sources; None for a folder that goes with the run.
-    """
-
-    key: Ed25519PrivateKey
-    issued_at: str
-    draft: Path
-    progress: Progress
-    backend: str = "host"
-    jobs: int | None = None
-    records: Path | None = None
 
 
 def hunt(set_name: str) -> Callable[[Making], bytes]:
@@ -212,35 +184,6 @@ def wedge(making: Making) -> bytes:
     ).certificate
 
 
-def sampled(making: Making) -> bytes:
-    """Sample sequences of a tiny model, judge them from what is signed alone, and sign."""
-    from lockstep.issue_sampling import issue_sampling
-    from lockstep.sampling.demonstration import document
-    from lockstep.sampling.observe import judge
-
-    making.progress("sampling sequences", 0, 1)
-    return issue_sampling(
-        judge(document(making.backend)),
-        [making.key],
-        issued_at=making.issued_at,
-        command=COMMAND,
-    ).certificate
-
-
-def distances(making: Making) -> bytes:
-    """Compute a ladder of a tiny model, from honest schedules to another model, and sign it."""
-    from lockstep.issue_distance import issue_distance_calibration
-    from lockstep.sampling.ladder import HONEST, observe
-    from lockstep.sampling.recast import blended
-
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = blended(Path(scratch, "tiny"))
-        seen = observe(folder, Path(scratch), making.progress)
-    return issue_distance_calibration(
-        seen, HONEST, [making.key], issued_at=making.issued_at, command=COMMAND
-    ).certificate
-
-
 def certified(making: Making) -> bytes:
     """Certify the built-in server over every case of the plan, in two lifetimes, and sign."""
     import asyncio
@@ -320,6 +263,7 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "sampling.cert.json": ("sampling sequences", sampled),
     "distance-calibration.cert.json": ("calibrating distances", distances),
     "certification-builtin.cert.json": ("certifying the built-in server", certified),
+    "detection.cert.json": ("certifying the built-in server under faults", detected),
     "throughput.cert.json": ("measuring servers", compared),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""

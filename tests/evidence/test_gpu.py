@@ -26,7 +26,8 @@ from lockstep.engine import device
 from lockstep.errors import LockstepError
 from lockstep.evidence import gpu
 from lockstep.evidence.index import faults, markdown
-from lockstep.evidence.make import MAKERS, Making
+from lockstep.evidence.make import MAKERS
+from lockstep.evidence.making import Making
 
 SPAN = ("2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z")
 LABEL = "nvidia-h200-00112233"

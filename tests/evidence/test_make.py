@@ -8,7 +8,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from lockstep.evidence.index import statement_of
-from lockstep.evidence.make import Making, campaign, relations
+from lockstep.evidence.make import campaign, relations
+from lockstep.evidence.making import Making
 from lockstep.fuzz import campaign as fuzzing
 from lockstep.relations import run
 
