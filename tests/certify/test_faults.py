@@ -17,6 +17,7 @@ from lockstep.certify.cells import planned
 from lockstep.certify.observation import Failure, Seen
 from lockstep.certify.trials import Trial, trials
 from lockstep.certify.watch import EnoughSeen
+from lockstep.claims.detection_shown import shown
 from lockstep.errors import LockstepError
 from tests import certification_records, detection_records
 
@@ -136,7 +137,7 @@ def test_a_trial_of_another_backend_is_refused(tmp_path: Path) -> None:
 
 def test_failures_are_of_the_request_that_failed() -> None:
     run_ = certification_records.seen(None, detection_records.failing)
-    told = faults.shown(run_)
+    told = shown(run_)
     assert told is not None and told["failure"]["request"] == 1
     assert Failure(1, "timeout").kind == told["failure"]["kind"]
 

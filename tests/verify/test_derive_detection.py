@@ -11,6 +11,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -320,7 +321,7 @@ def evidence(tmp_path: Path) -> tuple[dict[str, Any], Path]:
     trial = next(one for one in trials() if one.name == "neighbours_stop_tokens")
     run = made.seen(made.plan(trial), "prefix_equal", made.differing)
     launch = Launch(trial.command, "3.11", (), ("up",))
-    run = made.replace(run, subject=Subject(run.subject.identity, launch, None))
+    run = replace(run, subject=Subject(run.subject.identity, launch, None))
     key = Ed25519PrivateKey.generate()
     issued = issue_certification(run, [key], issued_at=made.ISSUED_AT, command="none")
     held = issued.predicate
