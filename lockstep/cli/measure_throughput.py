@@ -87,10 +87,10 @@ def throughput(
     work = replace(
         builtin.WORKLOAD,
         seed=seed,
-        prompts=builtin.WORKLOAD.prompts if prompts is None else _lengths(prompts),
+        prompts=builtin.WORKLOAD.prompts if prompts is None else lengths_of(prompts, "--prompts"),
         max_new=max_new or builtin.WORKLOAD.max_new,
     )
-    seen = _observed(_pinned(arms, pin), work, blocks or builtin.BLOCKS)
+    seen = _observed(pinned(arms, pin), work, blocks or builtin.BLOCKS)
     made = issue_throughput(
         seen,
         comparisons,
@@ -131,12 +131,17 @@ def _peer(command: str | None, endpoint: str | None, controlled: bool) -> Wanted
     return Wanted("peer", "peer", launch, endpoint, controlled, requested=REQUESTED)
 
 
-def _lengths(text: str) -> tuple[int, ...]:
+def lengths_of(text: str, option: str) -> tuple[int, ...]:
+    """Read lengths of prompts.
+
+    Raises:
+        LockstepError: USAGE.
+    """
     from lockstep.errors import LockstepError
 
     parts = text.split(",")
     if not all(part.isascii() and part.isdecimal() and 0 < int(part) <= 1 << 24 for part in parts):
-        raise LockstepError("USAGE", "--prompts", "lengths as 48,96,640", text)
+        raise LockstepError("USAGE", option, "lengths as 48,96,640", text)
     return tuple(map(int, parts))
 
 
@@ -161,7 +166,12 @@ def _criteria(
     return found
 
 
-def _pinned(arms: Sequence[Wanted], texts: Sequence[str]) -> list[Wanted]:
+def pinned(arms: Sequence[Wanted], texts: Sequence[str]) -> list[Wanted]:
+    """Give arms with the recorded constants that options state.
+
+    Raises:
+        LockstepError: USAGE, no such arm or field.
+    """
     from lockstep import spec
     from lockstep.errors import LockstepError
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from lockstep.certify import subject
 from lockstep.certify.adapters.adapter import Adapter, Description, Overrides, Resolved
+from lockstep.certify.ask import member
 from lockstep.certify.client import Client, Endpoint
 from lockstep.certify.config import Command, Config
 from lockstep.certify.dialogue import Dialogue
@@ -88,6 +89,7 @@ class Known:
         overrides: what it was found to need.
         found: what probing found.
         arm: what a certificate says of it.
+        tokenizer: digest of its tokenizer; None where it does not say.
         metrics: name by question; None where it has none.
     """
 
@@ -95,6 +97,7 @@ class Known:
     overrides: Overrides
     found: Found
     arm: Arm
+    tokenizer: str | None
     metrics: Mapping[str, str | None]
 
 
@@ -172,8 +175,11 @@ class Server:
             for question, name in declared(adapter.name).items()
             if name is not None and text is not None and f"\n{name}" in f"\n{text}"
         }
-        arm = await self._arm(client, adapter, found, started, text)
-        return Known(adapter, dialogue.overrides, found, arm, names)
+        version = await _document(client, "/version")
+        arm = await self._arm(client, adapter, found, started, (text, version))
+        tokenizer = member(version, "tokenizer_sha256")
+        told = str(tokenizer) if isinstance(tokenizer, str) else None
+        return Known(adapter, dialogue.overrides, found, arm, told, names)
 
     async def _arm(
         self,
@@ -181,7 +187,7 @@ class Server:
         adapter: Adapter,
         found: Found,
         started: Started | None,
-        metrics: str | None,
+        told_besides: tuple[str | None, Any],
     ) -> Arm:
         """Give what a certificate says of the server, read where the server itself is."""
         wanted, told = self.wanted, found.description
@@ -196,7 +202,7 @@ class Server:
             how = subject.launch_of(
                 wanted.launch, started, interpreter, adapter, client.endpoint.hide
             )
-        version = await _document(client, "/version")
+        metrics, version = told_besides
         observed = readings(build, told.version, told.version_source, version)
         settings = (*adapter.resolved_by(lines), *told.settings)
         return Arm(
