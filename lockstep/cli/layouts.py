@@ -1,23 +1,19 @@
 """`lockstep layouts`: list the declared layouts, derive one, give the steps between two."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 import typer
 
-if TYPE_CHECKING:
-    from lockstep.layouts.declaration import Geometry
-
-DEFAULT_SET = "engines"
-"""The set whose geometry stands where the command line gives none."""
-
-TOKENS = typer.Option(None, help="Tokens of the request.")
-LAYERS = typer.Option(None, help="Layers of the model.")
-KV_HEADS = typer.Option(None, help="KV heads.")
-HEAD_DIM = typer.Option(None, help="Dimensions of a head.")
-LATENT_DIM = typer.Option(None, help="Dimensions of the latent (MLA).")
-ROPE_DIM = typer.Option(None, help="Dimensions of the rope key (MLA).")
-DTYPE = typer.Option(None, help="float16, bfloat16 or float32.")
+from lockstep.cli import layouts_compare, layouts_convert
+from lockstep.cli.layouts_geometry import (
+    DTYPE,
+    HEAD_DIM,
+    KV_HEADS,
+    LATENT_DIM,
+    LAYERS,
+    ROPE_DIM,
+    TOKENS,
+    geometry_of,
+    sizes,
+)  # fmt: skip
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +23,8 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_layouts)
     group.command("show")(show)
     group.command("recipe")(recipe)
+    layouts_convert.register(group)
+    layouts_compare.register(group)
 
 
 def list_layouts() -> None:
@@ -69,9 +67,9 @@ def show(
     from lockstep.layouts.steps import steps
 
     layout = catalogue.find(name)
-    geometry = _geometry(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
+    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     cited = layout.citation
-    say(f"{layout.name} ({layout.engine}, {layout.attention}), {_sizes(geometry)}")
+    say(f"{layout.name} ({layout.engine}, {layout.attention}), {sizes(geometry)}")
     say(f"  {cited.repository} {cited.path} @{cited.commit or 'no commit found'}")
     say(f"  {cited.note}")
     one = realise(layout, geometry)
@@ -111,43 +109,11 @@ def recipe(
     from lockstep.layouts import catalogue, steps
     from lockstep.layouts.words import transformations
 
-    geometry = _geometry(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
+    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     source, target = catalogue.find(src), catalogue.find(dst)
     found = steps.recipe(source, target, geometry)
-    say(f"{source.name} to {target.name}, {_sizes(geometry)}, one layer")
+    say(f"{source.name} to {target.name}, {sizes(geometry)}, one layer")
     words = transformations(source, target, geometry)
     say(f"  in words: {', '.join(words) or 'nothing to do'}")
     for number, step in enumerate(found, start=1):
         say(f"  {number:2} {step}")
-
-
-def _geometry(
-    tokens: int | None,
-    layers: int | None,
-    kv_heads: int | None,
-    head_dim: int | None,
-    latent_dim: int | None,
-    rope_dim: int | None,
-    dtype: str | None,
-) -> "Geometry":
-    """Give the default set's geometry with what the command line changes."""
-    from lockstep.layouts.sets import load_set
-
-    base = load_set(DEFAULT_SET).geometry
-    return replace(
-        base,
-        tokens=base.tokens if tokens is None else tokens,
-        layers=base.layers if layers is None else layers,
-        kv_heads=base.kv_heads if kv_heads is None else kv_heads,
-        head_dim=base.head_dim if head_dim is None else head_dim,
-        latent_dim=base.latent_dim if latent_dim is None else latent_dim,
-        rope_dim=base.rope_dim if rope_dim is None else rope_dim,
-        dtype=dtype or base.dtype,
-    )
-
-
-def _sizes(geometry: "Geometry") -> str:
-    return (
-        f"{geometry.tokens} tokens, {geometry.layers} layers, {geometry.kv_heads} KV heads of "
-        f"{geometry.head_dim}, latent {geometry.latent_dim} + {geometry.rope_dim}, {geometry.dtype}"
-    )

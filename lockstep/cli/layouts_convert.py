@@ -1,0 +1,182 @@
+"""`lockstep layouts plan | convert`: caches from one layout to another."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from lockstep.cli.layouts_files import REFERENCE, as_document, numbers, read_bytes
+from lockstep.cli.layouts_geometry import (
+    DTYPE,
+    HEAD_DIM,
+    KV_HEADS,
+    LATENT_DIM,
+    LAYERS,
+    ROPE_DIM,
+    TOKENS,
+    geometry_of,
+    sizes,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from lockstep.convert.buffers import Placement
+    from lockstep.convert.plan import Plan
+    from lockstep.layouts.geometry import Geometry
+
+SRC = typer.Argument(help=f"Layout of the source. {REFERENCE}")
+DST = typer.Argument(help="Layout of the destination, likewise.")
+SOURCE_POOL = typer.Option(None, help="Blocks (tokens) of the source's pool.")
+SOURCE_TABLE = typer.Option(None, help="Numbers in the source's pool, by block: 7,3,12.")
+DESTINATION_POOL = typer.Option(None, help="Blocks (tokens) of the destination's pool.")
+DESTINATION_TABLE = typer.Option(None, help="Numbers in the destination's pool, by block.")
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands to the group `layouts`."""
+    group.command("plan")(plan)
+    group.command("convert")(convert)
+
+
+def plan(
+    src: str = SRC,
+    dst: str = DST,
+    code: str | None = typer.Option(None, help="Print a program instead: numpy or torch."),
+    as_json: bool = typer.Option(False, "--json", help="Print the plan as a document."),
+    source_pool: int | None = SOURCE_POOL,
+    source_table: str | None = SOURCE_TABLE,
+    destination_pool: int | None = DESTINATION_POOL,
+    destination_table: str | None = DESTINATION_TABLE,
+    tokens: int | None = TOKENS,
+    layers: int | None = LAYERS,
+    kv_heads: int | None = KV_HEADS,
+    head_dim: int | None = HEAD_DIM,
+    latent_dim: int | None = LATENT_DIM,
+    rope_dim: int | None = ROPE_DIM,
+    dtype: str | None = DTYPE,
+) -> None:
+    """Plan a conversion as copies of runs of bytes; refused where no exact map exists.
+
+    Sizes that are not given are those of the set engines.
+
+    Examples:
+      lockstep layouts plan vllm:LBNHC lmcache:KV_2LTD --tokens 4096
+      lockstep layouts plan vllm/vllm-0.22-nhd,block=24 vllm/vllm-0.22-nhd --code torch
+    """
+    from lockstep.cli import say
+    from lockstep.convert.code import program
+    from lockstep.convert.document import document
+
+    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
+    made = _plan(
+        src,
+        dst,
+        geometry,
+        _placement(source_pool, source_table, "--source-table"),
+        _placement(destination_pool, destination_table, "--destination-table"),
+    )
+    if code is not None:
+        say(program(made, code).rstrip("\n"))
+    elif as_json:
+        say(as_document(document(made)))
+    else:
+        for line in _lines(made):
+            say(line)
+
+
+def convert(
+    src: str = SRC,
+    dst: str = DST,
+    input_file: Path = typer.Option(
+        ..., "--input", help="The source's buffers, in the plan's order."
+    ),
+    output_file: Path = typer.Option(..., "--output", help="Where the destination's are written."),
+    engine: str | None = typer.Option(None, help="numba or numpy; else the first installed."),
+    threads: int | None = typer.Option(None, min=1, help="At most so many; else one a core."),
+    source_pool: int | None = SOURCE_POOL,
+    source_table: str | None = SOURCE_TABLE,
+    destination_pool: int | None = DESTINATION_POOL,
+    destination_table: str | None = DESTINATION_TABLE,
+    tokens: int | None = TOKENS,
+    layers: int | None = LAYERS,
+    kv_heads: int | None = KV_HEADS,
+    head_dim: int | None = HEAD_DIM,
+    latent_dim: int | None = LATENT_DIM,
+    rope_dim: int | None = ROPE_DIM,
+    dtype: str | None = DTYPE,
+) -> None:
+    """Convert a file of bytes: the buffers of one layout, one after the other, to another's.
+
+    Padding of the destination is zero. `lockstep layouts plan --json` lists the buffers.
+
+    Example: lockstep layouts convert vllm:LBNHC lmcache:KV_2LTD --input a.kv --output b.kv
+    """
+    import numpy as np
+
+    from lockstep.certificate.write import write_file
+    from lockstep.cli import say
+    from lockstep.convert import execute
+
+    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
+    made = _plan(
+        src,
+        dst,
+        geometry,
+        _placement(source_pool, source_table, "--source-table"),
+        _placement(destination_pool, destination_table, "--destination-table"),
+    )
+    whole = read_bytes(input_file, sum(one.bytes for one in made.source.buffers))
+    starts = np.cumsum([0, *(one.bytes for one in made.source.buffers)])
+    source = [whole[a:b] for a, b in pairwise(starts)]
+    found = execute.convert(made, source, threads=threads, engine=engine)
+    write_file(output_file, b"".join(one.tobytes() for one in found))
+    say(f"{output_file}: {made.destination.bytes:,} bytes, {made.padding:,} of them padding")
+
+
+def _plan(
+    src: str, dst: str, geometry: Geometry, source: Placement, destination: Placement
+) -> Plan:
+    from lockstep.convert import plan as plans
+    from lockstep.convert.names import resolve
+
+    return plans.plan(resolve(src), resolve(dst), geometry, source, destination)
+
+
+def _placement(pool: int | None, table: str | None, option: str) -> Placement:
+    from lockstep.convert.buffers import Placement
+
+    return Placement(pool, None if table is None else numbers(table, option))
+
+
+def _lines(made: Plan) -> list[str]:
+    """Tell a plan in lines."""
+    from lockstep.convert.document import document
+
+    text = document(made)
+    lines = [
+        f"{made.source.layout.name} to {made.destination.layout.name}, {sizes(made.geometry)}",
+        f"  {made.bytes:,} bytes in {sum(copy.runs for copy in made.copies):,} runs, "
+        f"{len(made.copies)} copies; {made.padding:,} bytes of padding stay as they are",
+        f"  buffers: {len(made.source.buffers)} of the source, {len(made.destination.buffers)} of "
+        "the destination",
+    ]
+    for copy in text["copies"][:20]:
+        came, to = copy["source"], copy["destination"]
+        lines.append(
+            f"  {copy['length']:,} bytes from {came['buffer']}+{came['offset']:,} to "
+            f"{to['buffer']}+{to['offset']:,}"
+        )
+        lines += [
+            f"    {loop['times']:,} times, steps {_step(loop['source'])} and "
+            f"{_step(loop['destination'])}"
+            for loop in copy["loops"]
+        ]
+    if len(made.copies) > 20:
+        lines.append(f"  and {len(made.copies) - 20} copies more; --json has all of them")
+    return lines
+
+
+def _step(step: dict[str, int]) -> str:
+    return f"{step['buffer']}+{step['offset']:,}" if step["buffer"] else f"{step['offset']:,}"

@@ -1,0 +1,46 @@
+"""What the commands on layouts read and print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+REFERENCE = (
+    "A declared layout (folder/name), a TOML file, or an engine's name (vllm:LBNHC); "
+    "`,block=24` or `,ranks=4` behind it changes these."
+)
+
+
+def numbers(text: str, option: str) -> tuple[int, ...]:
+    """Read numbers with commas between them."""
+    from lockstep.errors import LockstepError
+
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
+        raise LockstepError("USAGE", option, "numbers with commas between them", text)
+    return tuple(int(part) for part in parts)
+
+
+def read_bytes(path: Path, length: int | None) -> Any:
+    """Read a file's bytes, those of the array where it is one of NumPy's."""
+    import numpy as np
+
+    from lockstep.errors import LockstepError
+
+    try:
+        array = np.load(path) if path.suffix == ".npy" else np.fromfile(path, dtype=np.uint8)
+    except (OSError, ValueError) as fault:
+        text = getattr(fault, "strerror", None) or str(fault)
+        raise LockstepError("FILE_UNREADABLE", str(path), "a file of bytes", text) from None
+    whole = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    if length is not None and len(whole) != length:
+        hint = "`lockstep layouts plan … --json` lists the buffers with their lengths."
+        raise LockstepError("BAD_VALUE", str(path), f"{length} bytes", len(whole), hint)
+    return whole
+
+
+def as_document(document: Any) -> str:
+    """Give a document as people read it."""
+    import json
+
+    return json.dumps(document, indent=1)

@@ -1,0 +1,1 @@
+"""Conversions of caches between declared layouts: plans of copies, and their execution."""

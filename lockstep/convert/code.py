@@ -1,0 +1,94 @@
+"""A plan as a program of its own, for NumPy or torch, that needs nothing of Lockstep [CONV-12]."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from lockstep.convert.execute import Part, parts
+from lockstep.convert.plan import Plan
+from lockstep.errors import LockstepError
+
+LIBRARIES = ("numpy", "torch")
+
+_NUMPY = '''"""{title}"""
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+
+def _copy(source, destination, item, counts, came, to):
+    """Copy items between two strided views; (offset, strides) in items."""
+    source, destination = source.view(f"V{{item}}"), destination.view(f"V{{item}}")
+    for memory in (source, destination):
+        assert memory.ndim == 1
+    steps = [tuple(item * step for step in side[1]) for side in (came, to)]
+    target = as_strided(destination[to[0]:], counts, steps[1])
+    target[...] = as_strided(source[came[0]:], counts, steps[0], writeable=False)
+
+
+def convert(source, destination):
+    """Fill the destination's buffers; both are lists of contiguous arrays of bytes (uint8)."""
+{lengths}
+{lines}
+'''
+
+_TORCH = '''"""{title}"""
+
+import torch
+
+ITEMS = {{1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.complex128}}
+
+
+def _copy(source, destination, item, counts, came, to):
+    """Copy items between two strided views; (offset, strides) in items."""
+    source, destination = source.view(ITEMS[item]), destination.view(ITEMS[item])
+    target = destination.as_strided(counts, to[1], to[0])
+    target.copy_(source.as_strided(counts, came[1], came[0]))
+
+
+def convert(source, destination):
+    """Fill the destination's buffers; both are lists of contiguous 1-D tensors of torch.uint8."""
+{lengths}
+{lines}
+'''
+
+
+def program(plan: Plan, library: str) -> str:
+    """Give the program.
+
+    Args:
+        plan: of the conversion.
+        library: one of LIBRARIES.
+
+    Raises:
+        LockstepError: USAGE.
+    """
+    if library not in LIBRARIES:
+        raise LockstepError("USAGE", "--code", f"one of {', '.join(LIBRARIES)}", library)
+    template = _NUMPY if library == "numpy" else _TORCH
+    title = (
+        f"{plan.source.layout.name} to {plan.destination.layout.name}: "
+        f"{plan.geometry.tokens} tokens, {plan.geometry.layers} layers."
+    )
+    lengths = "\n".join(
+        f"    assert [len(one) for one in {name}] == {[one.bytes for one in side.buffers]}"
+        for name, side in (("source", plan.source), ("destination", plan.destination))
+    )
+    lines = "\n".join(_line(part) for part in parts(plan))
+    return template.format(title=title, lengths=lengths, lines=lines)
+
+
+def _line(part: Part) -> str:
+    """Give the call for one copy."""
+    steps = [value for loop in part.loops for value in loop[1:]]
+    common = gcd(part.length, part.source, part.destination, *steps)
+    item = next(width for width in (16, 8, 4, 2, 1) if common % width == 0)
+    counts = (*(loop.times for loop in part.loops), part.length // item)
+    sides = [
+        (start // item, (*(loop[place] // item for loop in part.loops), 1))
+        for start, place in ((part.source, 1), (part.destination, 2))
+    ]
+    return (
+        f"    _copy(source[{part.source_buffer}], destination[{part.destination_buffer}], {item}, "
+        f"{counts}, {sides[0]}, {sides[1]})"
+    )

@@ -1,0 +1,36 @@
+"""What a comparison found, in lines for people and as a document [CONV-13]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lockstep.convert.confusion import Difference
+
+
+def describe(found: Difference) -> Iterator[str]:
+    """Give what was found as lines for people."""
+    yield f"{found.differing} of {found.positions} positions are not as due"
+    if found.missing:
+        yield f"  {found.missing} of them lie beyond the bytes that were given"
+    if found.first is not None:
+        name, layer, token, head, dim, byte = found.first
+        yield f"  first: {name}, layer {layer}, token {token}, head {head}, dim {dim}, byte {byte}"
+    for one in found.explanations:
+        yield f"  explained: {one.confusion.text} ({one.elsewhere} positions elsewhere)"
+    if not found.explanations:
+        yield "  explained by no confusion that is tried [CONV-13]"
+
+
+def document(found: Difference) -> dict[str, Any]:
+    """Give what was found as a document."""
+    return {
+        "positions": found.positions,
+        "differing": found.differing,
+        "missing": found.missing,
+        "first": None if found.first is None else list(found.first),
+        "explanations": [
+            {"confusion": one.confusion.text, "positions_elsewhere": one.elsewhere}
+            for one in found.explanations
+        ],
+    }

@@ -1,0 +1,130 @@
+"""Conversions by command line: plans, files, confusions, and names of others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+SIZES = ("--tokens", "40", "--layers", "2", "--kv-heads", "2", "--head-dim", "8")
+Run = Callable[..., str]
+
+
+def test_a_plan_is_told_and_a_document(lockstep: Run) -> None:
+    said = lockstep("layouts", "plan", "vllm:LBNHC", "lmcache:KV_2LTD", *SIZES)
+    assert "5,120 bytes in" in said
+    made = json.loads(
+        lockstep("layouts", "plan", "vllm:LBNHC", "lmcache:KV_2LTD", "--json", *SIZES)
+    )
+    assert made["format"] == "lockstep-conversion-plan/1"
+    runs = 0
+    for copy in made["copies"]:
+        times = 1
+        for loop in copy["loops"]:
+            times *= loop["times"]
+        runs += times * copy["length"]
+    assert runs == made["bytes"] == 5120
+
+
+def test_a_document_is_enough_to_convert(lockstep: Run, tmp_path: Path) -> None:
+    """What another program would do with a plan, member by member."""
+    pair = ("vllm/vllm-0.22-nhd,block=24", "vllm/vllm-tp2,ranks=2")
+    made = json.loads(lockstep("layouts", "plan", *pair, "--json", *SIZES))
+    source = [np.random.default_rng(7).integers(0, 256, one["bytes"], dtype=np.uint8)
+              for one in made["source"]["buffers"]]  # fmt: skip
+    into = [np.zeros(one["bytes"], np.uint8) for one in made["destination"]["buffers"]]
+
+    def do(copy: dict[str, Any], loops: list[dict[str, Any]], at: list[int]) -> None:
+        if not loops:
+            came = source[at[0]][at[1] : at[1] + copy["length"]]
+            into[at[2]][at[3] : at[3] + copy["length"]] = came
+            return
+        for number in range(loops[0]["times"]):
+            steps = [loops[0][side][name] for side in ("source", "destination")
+                     for name in ("buffer", "offset")]  # fmt: skip
+            do(copy, loops[1:], [a + number * b for a, b in zip(at, steps, strict=True)])
+
+    for copy in made["copies"]:
+        at = [copy[side][name] for side in ("source", "destination")
+              for name in ("buffer", "offset")]  # fmt: skip
+        do(copy, copy["loops"], at)
+    (tmp_path / "a.kv").write_bytes(b"".join(one.tobytes() for one in source))
+    lockstep("layouts", "convert", *pair, "--input", "a.kv", "--output", "b.kv", *SIZES)
+    assert (tmp_path / "b.kv").read_bytes() == b"".join(one.tobytes() for one in into)
+
+
+def test_there_and_back(lockstep: Run, tmp_path: Path) -> None:
+    content = np.arange(40 * 2 * 2 * 2 * 8, dtype="<u2")
+    np.save(tmp_path / "a.npy", content)
+    pair = ("lmcache:KV_T2D", "vllm:HND")
+    placed = ("--destination-pool", "9", "--destination-table", "4,0,7")
+    back = ("--source-pool", "9", "--source-table", "4,0,7")
+    lockstep("layouts", "convert", *pair, "--input", "a.npy", "--output", "b.kv", *placed, *SIZES)
+    lockstep(
+        "layouts", "convert", *reversed(pair), "--input", "b.kv", "--output", "c.kv", *back, *SIZES
+    )  # fmt: skip
+    assert (tmp_path / "c.kv").read_bytes() == content.tobytes()
+
+
+def test_a_confusion_is_named(lockstep: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.kv").write_bytes(np.arange(40 * 2 * 2 * 2 * 8, dtype="<u2").tobytes())
+    for to, name in (("vllm:NHD", "nhd.kv"), ("vllm:HND", "hnd.kv")):
+        lockstep(
+            "layouts", "convert", "lmcache:KV_T2D", to, "--input", "a.kv", "--output", name, *SIZES
+        )  # fmt: skip
+    told = ("layouts", "diff", "a.kv", "nhd.kv", "--as", "lmcache:KV_T2D")
+    said = lockstep(*told, "--like", "vllm:HND", *SIZES, exit=3)
+    assert "written as axes Tb KV Ti H D" in said
+    assert "0 of 2560 positions are not as due" in lockstep(*told, "--like", "vllm:NHD", *SIZES)
+    found = json.loads(lockstep(*told, "--like", "vllm:HND", "--json", *SIZES, exit=3))
+    assert found["explanations"]
+
+
+def test_names_and_strides_of_others(lockstep: Run) -> None:
+    said = json.loads(lockstep("layouts", "export", "vllm/vllm-0.22-nhd", *SIZES))
+    one = said["tensors"][0]
+    assert one["shape"] == [2, 3, 16, 2, 8]
+    shape, strides = (",".join(str(value) for value in one[name]) for name in ("shape", "strides"))
+    asked = ("layouts", "import", "--shape", shape, "--strides", strides, *SIZES)
+    assert "vllm/vllm-0.22-nhd" in lockstep(*asked, "--axes", "KBNHD").split()
+    # The same tensor seen with its axes in another order.
+    assert "vllm/vllm-0.22-nhd" in lockstep(
+        "layouts", "import", "--axes", "BKNHD", "--shape", "3,2,16,2,8", "--strides",
+        "256,768,16,8,1", *SIZES,
+    ).split()  # fmt: skip
+    assert "BAD_VALUE" in lockstep(*asked, "--axes", "BKNHD", exit=3)
+    assert "vllm:NHD" in json.loads(lockstep("layouts", "export", "vllm:NHD"))["names"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "status"),
+    [
+        (("plan", "vllm:XYZ", "vllm:NHD"), "USAGE", 2),
+        (("plan", "vllm:NHD,stride=3", "vllm:NHD"), "USAGE", 2),
+        (("plan", "vllm:NHD,ranks=3", "vllm:NHD"), "USAGE", 2),
+        (("plan", "lmcache:KV_2TD,block=3", "vllm:NHD"), "USAGE", 2),
+        (("plan", "vllm:NHD,block=0", "vllm:NHD"), "USAGE", 2),
+        (("plan", "vllm:NHD", "vllm:HND", "--code", "jax"), "USAGE", 2),
+        (("plan", "vllm:NHD", "vllm:HND", "--source-table", "1,x"), "USAGE", 2),
+        (("plan", "vllm/vllm-mla", "vllm:NHD"), "X1_LATENT_KV", 3),
+        (("plan", "vllm/vllm-fp8", "vllm:NHD"), "NOT_LOSSLESS", 3),
+        (("convert", "vllm:NHD", "vllm:HND", "--input", "no.kv", "--output", "x"),
+         "FILE_UNREADABLE", 2),
+        (("import", "--axes", "QQ", "--shape", "1,1", "--strides", "1,1"), "USAGE", 2),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_told(
+    lockstep: Run, arguments: tuple[str, ...], code: str, status: int
+) -> None:
+    assert code in lockstep("layouts", *arguments, exit=status)
+
+
+def test_a_file_of_another_length_is_refused(lockstep: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.kv").write_bytes(bytes(100))
+    arguments = ("vllm:NHD", "vllm:HND", "--input", "a.kv", "--output", "b.kv")
+    assert "BAD_VALUE at a.kv" in lockstep("layouts", "convert", *arguments, exit=3)
+    assert not (tmp_path / "b.kv").exists()

@@ -1,0 +1,174 @@
+"""Whatever carries a plan out, the destination's bytes are the same [CONV-9, CONV-10, CONV-12]."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lockstep.convert import execute, kernels
+from lockstep.convert.code import program
+from lockstep.convert.execute import convert
+from lockstep.convert.plan import Plan, plan
+from lockstep.errors import LockstepError
+from lockstep.layouts import catalogue
+from lockstep.layouts.geometry import Geometry
+from tests.convert.natives import native
+
+GEOMETRY = Geometry(40, 3, 4, 16, 256, 64, "float16")
+PAIRS = [
+    ("vllm/vllm-lbnhc", "lmcache/lmcache-kv-2ltd"),
+    ("llamacpp/llamacpp-no-flash", "sglang/hicache-page-head"),
+    ("vllm/vllm-paged-x", "vllm/vllm-tp8-replicated"),
+    ("vllm/vllm-fp8-ds-mla", "vllm/vllm-fp8-ds-mla"),
+    ("flashinfer/flashinfer-mla", "vllm/vllm-mla-tp2"),
+]
+
+
+def between(source: str, destination: str, geometry: Geometry = GEOMETRY) -> Plan:
+    return plan(catalogue.find(source), catalogue.find(destination), geometry)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_engines_and_threads_agree(
+    pair: tuple[str, str], engine: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execute, "LEAST_SHARE", 64)
+    made = between(*pair)
+    source = native(made.source.layout, GEOMETRY)
+    due = convert(made, source, threads=1, engine="numpy")
+    found = convert(made, source, threads=threads, engine=engine)
+    assert all(np.array_equal(a, b) for a, b in zip(found, due, strict=True))
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_an_emitted_program_needs_nothing_of_ours(pair: tuple[str, str], library: str) -> None:
+    made = between(*pair)
+    source = native(made.source.layout, GEOMETRY)
+    due = convert(made, source, threads=1, engine="numpy")
+    text = program(made, library)
+    assert "lockstep" not in text
+    scope: dict[str, Any] = {}
+    exec(compile(text, "emitted", "exec"), scope)
+    empty = [np.zeros_like(one) for one in due]
+    if library == "numpy":
+        scope["convert"](source, empty)
+    else:
+        scope["convert"](
+            [torch.from_numpy(one.copy()) for one in source],
+            [torch.from_numpy(one) for one in empty],
+        )
+    assert all(np.array_equal(a, b) for a, b in zip(empty, due, strict=True))
+    with pytest.raises(AssertionError):
+        scope["convert"](source[1:], empty)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(1, 70), st.sampled_from([1, 2, 4, 8]), st.sampled_from([8, 16, 24]),
+    st.sampled_from(["float16", "float32"]), st.sampled_from(PAIRS[:2]), st.sampled_from([0, 1, 7]),
+)  # fmt: skip
+def test_any_geometry(
+    tokens: int, heads: int, dims: int, dtype: str, pair: tuple[str, str], skew: int
+) -> None:
+    """Memory need not begin at a cache line, nor at a multiple of its elements."""
+    geometry = Geometry(tokens, 2, heads, dims, 0, 0, dtype)
+    made = between(*pair, geometry)
+    source = native(made.source.layout, geometry)
+    due = native(made.destination.layout, geometry)
+    results = []
+    for engine in ("numba", "numpy"):
+        whole = [
+            np.full(one.bytes + skew, 0xEE, dtype=np.uint8) for one in made.destination.buffers
+        ]
+        convert(made, source, [one[skew:] for one in whole], threads=1, engine=engine)
+        results.append(whole)
+    for one, other, wanted in zip(*results, due, strict=True):
+        assert np.array_equal(one, other)
+        assert np.array_equal(one[skew:], wanted)
+
+
+def test_memory_of_every_kind_is_taken() -> None:
+    made = between(*PAIRS[0])
+    source = native(made.source.layout, GEOMETRY)
+    due = convert(made, source)
+    tensors = [torch.from_numpy(one.copy()).view(torch.bfloat16) for one in source]
+    into = [torch.zeros(one.bytes // 2, dtype=torch.bfloat16) for one in made.destination.buffers]
+    assert convert(made, tensors, into)[0] is into[0]
+    into_bytes = [bytearray(one.bytes) for one in made.destination.buffers]
+    convert(made, [one.tobytes() for one in source], into_bytes)
+    shaped = [np.zeros(one.shape, np.float16) for one in made.destination.buffers]
+    convert(made, [one.view(np.float16) for one in source], shaped)
+
+    class Exporter:
+        def __init__(self, array: np.ndarray[Any, Any]) -> None:
+            self.array = array
+
+        def __dlpack__(self, **options: Any) -> Any:
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return self.array.__dlpack_device__()
+
+    exported = convert(made, [Exporter(one.copy()) for one in source])
+    for at, wanted in enumerate(due):
+        assert np.array_equal(into[at].view(torch.uint8).numpy(), wanted)
+        assert bytes(into_bytes[at]) == wanted.tobytes()
+        assert shaped[at].tobytes() == wanted.tobytes()
+        assert np.array_equal(exported[at], wanted)
+
+
+def test_buffers_that_do_not_fit_are_refused() -> None:
+    made = between(*PAIRS[0])
+    source = native(made.source.layout, GEOMETRY)
+    length = made.destination.buffers[0].bytes
+    read_only = np.zeros(length, dtype=np.uint8)
+    read_only.flags.writeable = False
+    strided = np.zeros((length, 2), dtype=np.uint8)[:, 0]
+    for given_source, given_destination in (
+        (source[:-1], None),
+        ([source[0][:-2]], None),
+        (source, [read_only]),
+        (source, [strided]),
+        (source, [np.zeros(length + 1, np.uint8)]),
+        (source, [bytes(length)]),
+    ):
+        with pytest.raises(LockstepError) as fault:
+            convert(made, given_source, given_destination)
+        assert fault.value.code == "BAD_VALUE"
+
+
+def test_an_engine_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = between(*PAIRS[0])
+    source = native(made.source.layout, GEOMETRY)
+    due = convert(made, source)
+    monkeypatch.setattr(kernels, "installed", lambda: False)
+    with pytest.raises(LockstepError) as fault:
+        convert(made, source, engine="numba")
+    assert fault.value.code == "LIBRARY_MISSING"
+    assert np.array_equal(convert(made, source)[0], due[0])
+    with pytest.raises(LockstepError) as fault:
+        convert(made, source, engine="cupy")
+    assert fault.value.code == "USAGE"
+    with pytest.raises(LockstepError) as fault:
+        program(made, "jax")
+    assert fault.value.code == "USAGE"
+
+
+def test_padding_of_given_memory_stays() -> None:
+    layout = catalogue.find("vllm/vllm-0.22-nhd")
+    made = plan(catalogue.find("lmcache/lmcache-kv-2ltd"), layout, replace(GEOMETRY, tokens=41))
+    assert made.padding == made.destination.bytes - 41 * 2 * 3 * 4 * 16 * 2
+    source = [np.full(one.bytes, 1, np.uint8) for one in made.source.buffers]
+    into = [np.full(one.bytes, 9, np.uint8) for one in made.destination.buffers]
+    convert(made, source, into)
+    assert sum(int((one == 9).sum()) for one in into) == made.padding
+    assert sum(int((one == 0).sum()) for one in convert(made, source)) == made.padding

@@ -1,0 +1,195 @@
+"""Every pair of declared layouts, held against the index maps, and what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lockstep.convert import kernels
+from lockstep.convert.buffers import APART, Placement
+from lockstep.convert.execute import convert
+from lockstep.convert.plan import Copy, Loop, Plan, check, folded, joined, plan
+from lockstep.errors import LockstepError
+from lockstep.layouts import catalogue
+from lockstep.layouts.declaration import Layout
+from lockstep.layouts.geometry import Geometry
+from tests.convert.natives import UNTOUCHED, native
+
+# Every extent differs from every other, and none is 1; 40 tokens fill no block of 16, 24 or 32.
+GEOMETRY = Geometry(40, 3, 4, 16, 256, 64, "float16")
+LAYOUTS = [catalogue.find(name) for name in catalogue.members()]
+ENGINES = ("numba", "numpy") if kernels.installed() else ("numpy",)
+
+
+def planned(source: Layout, destination: Layout) -> Plan | str:
+    try:
+        return plan(source, destination, GEOMETRY)
+    except LockstepError as fault:
+        return fault.code
+
+
+@pytest.mark.parametrize("source", LAYOUTS, ids=lambda one: one.source_path)
+def test_what_a_plan_moves_is_what_the_index_maps_say(source: Layout) -> None:
+    outcomes: Counter[str] = Counter()
+    for destination in LAYOUTS:
+        made = planned(source, destination)
+        if isinstance(made, str):
+            outcomes[made] += 1
+            continue
+        outcomes["planned"] += 1
+        wanted = native(destination, GEOMETRY)
+        engine = ENGINES[outcomes["planned"] % len(ENGINES)]
+        found = [np.full_like(one, UNTOUCHED) for one in wanted]
+        convert(made, native(source, GEOMETRY), found, threads=1, engine=engine)
+        for got, due in zip(found, wanted, strict=True):
+            assert np.array_equal(got, due), (source.source_path, destination.source_path, engine)
+    refused = {"X1_LATENT_KV", "X2_HEAD_GATHER", "X4_GEOMETRY_UNREPRESENTABLE", "NOT_LOSSLESS"}
+    assert set(outcomes) <= {"planned", *refused}
+    assert sum(outcomes.values()) == len(LAYOUTS)
+
+
+def test_a_pair_without_an_exact_map_is_refused_by_its_code() -> None:
+    found = {
+        pair: planned(catalogue.find(pair[0]), catalogue.find(pair[1]))
+        for pair in (
+            ("vllm/vllm-mla", "vllm/vllm-0.22-nhd"),
+            ("vllm/vllm-tp-shard", "vllm/vllm-0.22-nhd"),
+            ("vllm/vllm-fp8", "vllm/vllm-0.22-nhd"),
+        )
+    }
+    assert list(found.values()) == ["X1_LATENT_KV", "X2_HEAD_GATHER", "NOT_LOSSLESS"]
+    uneven = replace(GEOMETRY, kv_heads=3)
+    with pytest.raises(LockstepError) as fault:
+        plan(catalogue.find("vllm/vllm-tp2"), catalogue.find("vllm/vllm-0.22-nhd"), uneven)
+    assert fault.value.code == "X4_GEOMETRY_UNREPRESENTABLE"
+
+
+@pytest.mark.parametrize(("one", "other"), [(16, 24), (24, 16), (2, 3), (16, 32)])
+def test_blocks_of_any_two_sizes(one: int, other: int) -> None:
+    layout = catalogue.find("vllm/vllm-0.22-hnd")
+    source, destination = replace(layout, block=one), replace(layout, block=other)
+    wanted = native(destination, GEOMETRY)
+    found = [np.full_like(buffer, UNTOUCHED) for buffer in wanted]
+    convert(plan(source, destination, GEOMETRY), native(source, GEOMETRY), found)
+    assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize(("one", "other"), [(2, 4), (4, 2), (4, 1), (1, 2)])
+def test_shards_of_any_two_numbers_of_ranks(one: int, other: int) -> None:
+    layout = catalogue.find("vllm/vllm-tp2")
+    whole = catalogue.find("vllm/vllm-0.22-nhd")
+    source = whole if one == 1 else replace(layout, ranks=one)
+    destination = whole if other == 1 else replace(layout, ranks=other)
+    made = plan(source, destination, GEOMETRY)
+    assert len(made.source.buffers) == GEOMETRY.layers * one
+    wanted = native(destination, GEOMETRY)
+    found = [np.full_like(buffer, UNTOUCHED) for buffer in wanted]
+    convert(made, native(source, GEOMETRY), found)
+    assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
+
+
+def test_blocks_lie_where_the_tables_say() -> None:
+    layout = catalogue.find("vllm/vllm-0.23-nhd")
+    at = Placement(9, (7, 0, 4)), Placement(5, (2, 4, 1))
+    made = plan(layout, layout, GEOMETRY, *at)
+    rng = np.random.default_rng(1)
+    source = [rng.integers(0, 256, one.bytes, dtype=np.uint8) for one in made.source.buffers]
+    found = convert(made, source)
+    for got, came in zip(found, source, strict=True):
+        blocks, pool = got.reshape(5, 2, 16, -1), came.reshape(9, 2, 16, -1)
+        for number, (to, there) in enumerate(
+            zip(at[1].table or (), at[0].table or (), strict=True)
+        ):
+            tokens = min(16, 40 - 16 * number)
+            assert np.array_equal(blocks[to, :, :tokens], pool[there, :, :tokens])
+            assert not blocks[to, :, tokens:].any()
+        assert not blocks[[0, 3]].any()
+
+
+@pytest.mark.parametrize(
+    "placement",
+    [
+        Placement(9, (7, 7, 4)),
+        Placement(9, (7, 9, 4)),
+        Placement(9, (7, -1, 4)),
+        Placement(9, (7, 4)),
+        Placement(2),
+    ],
+)
+def test_a_table_that_is_no_injection_is_refused(placement: Placement) -> None:
+    layout = catalogue.find("vllm/vllm-0.23-nhd")
+    for pair in ((placement, Placement()), (Placement(), placement)):
+        with pytest.raises(LockstepError) as fault:
+            plan(layout, layout, GEOMETRY, *pair)
+        assert fault.value.code == "BAD_VALUE"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.permutations(range(9)), st.permutations(range(7)), st.integers(1, 7))
+def test_any_tables(came: list[int], to: list[int], blocks: int) -> None:
+    layout = catalogue.find("vllm/vllm-0.22-hnd")
+    geometry = Geometry(2 * blocks - 1, 2, 2, 4, 0, 0, "float16")
+    placements = Placement(9, tuple(came[:blocks])), Placement(7, tuple(to[:blocks]))
+    layout = replace(layout, block=2)
+    made = plan(layout, layout, geometry, *placements)
+    source = [np.arange(one.bytes // 2, dtype="<u2") for one in made.source.buffers]
+    for got, all_came in zip(convert(made, source, engine="numpy"), source, strict=True):
+        due = np.zeros((2, 7, 2, 2, 4), dtype="<u2")
+        shaped = all_came.reshape(2, 9, 2, 2, 4)
+        for number in range(blocks):
+            held = 1 if number == blocks - 1 else 2
+            due[:, to[number], :, :held] = shaped[:, came[number], :, :held]
+        assert np.array_equal(got.view("<u2"), due.reshape(-1))
+
+
+STEPS = st.lists(st.integers(-3, 40), min_size=0, max_size=24)
+
+
+@given(STEPS, st.data())
+def test_pieces_hold_each_pair_once(source: list[int], data: st.DataObject) -> None:
+    destination = data.draw(
+        st.lists(st.integers(-3, 40), min_size=len(source), max_size=len(source))
+    )
+    a, b = (np.array(one, dtype=np.int64) for one in (source, destination))
+    pairs = []
+    for piece in folded(a, b):
+        at = [(piece.source, piece.destination)]
+        for loop in piece.loops:
+            at = [(x + i * loop.source, y + i * loop.destination)
+                  for x, y in at for i in range(loop.times)]  # fmt: skip
+        pairs += at
+    assert sorted(pairs) == sorted(zip(source, destination, strict=True))
+
+
+def test_runs_that_touch_are_one() -> None:
+    loops = (Loop(3, 64, 64), Loop(4, 16, 16), Loop(8, 2, 2))
+    assert joined(Copy(0, 0, 2, loops)) == Copy(0, 0, 192, ())
+    apart = (Loop(3, 64, 128), Loop(4, 16, 32), Loop(8, 2, 2))
+    assert joined(Copy(0, 0, 2, apart)) == Copy(0, 0, 16, (Loop(12, 16, 32),))
+
+
+def test_equal_layouts_are_one_run_a_buffer() -> None:
+    layout = catalogue.find("vllm/vllm-0.22-nhd")
+    made = plan(layout, layout, replace(GEOMETRY, tokens=48))
+    assert made.copies == (Copy(0, 0, 2 * 48 * 4 * 16 * 2, (Loop(3, APART, APART),)),)
+
+
+@pytest.mark.parametrize("change", ["beyond", "twice", "short", "below"])
+def test_a_plan_that_is_none_is_told(change: str) -> None:
+    layout = catalogue.find("vllm/vllm-0.22-nhd")
+    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    first = made.copies[0]
+    changed = {
+        "beyond": first._replace(destination=first.destination + 64),
+        "below": first._replace(source=first.source + APART * 40),
+        "twice": first._replace(loops=(*first.loops, Loop(2, 2, 0))),
+        "short": first._replace(length=first.length // 2),
+    }[change]
+    with pytest.raises(LockstepError) as fault:
+        check(replace(made, copies=(changed, *made.copies[1:])))
+    assert fault.value.code == "INTERNAL"
