@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep.certificate.envelope import sign_statement
 from lockstep.certificate.statement import measurement_subjects, statement, withdrawal_subjects
+from lockstep.errors import LockstepError
 from lockstep.issue import Issued, producer
 
 if TYPE_CHECKING:
@@ -27,11 +28,19 @@ def issue_measurement(
         command: the command line, without paths.
 
     Raises:
-        LockstepError: as `lockstep.claims.measurement.predicate`.
+        LockstepError: as `lockstep.claims.measurement.predicate`; MISSING_FIELD or WRONG_TYPE, the
+            document has not the shape of one; what its schema refuses.
     """
+    from lockstep import portable_schema, spec
     from lockstep.claims.measurement import predicate
 
-    folded = predicate(document, issued_at=issued_at, producer=producer(command))
+    try:
+        folded = predicate(document, issued_at=issued_at, producer=producer(command))
+    except KeyError as fault:
+        raise LockstepError("MISSING_FIELD", "the document", fault.args[0]) from None
+    except (TypeError, ValueError, AttributeError) as fault:
+        raise LockstepError("WRONG_TYPE", "the document", "as MEAS-15 lists", str(fault)) from None
+    portable_schema.require(folded, spec.load("schemas/measurement.schema.json"), "/predicate")
     subjects = measurement_subjects(folded)
     return Issued(sign_statement(statement("measurement", subjects, folded), keys), folded)
 

@@ -162,3 +162,6 @@ SCORER_SECONDS = 600
 
 CERTIFIED_RECORDS_BYTES = 1 << 29
 """The file of a run of the certifier: a round with its answers takes some dozen kilobytes."""
+
+MEASUREMENT_BYTES = 1 << 22
+"""A document of records, written by people or a harness: some hundred bytes a record."""

@@ -19,13 +19,16 @@ class Report:
     results: tuple[dict[str, Any], ...]
 
 
-def verify(files: Sequence[Path], *options: str, env: dict[str, str] | None = None) -> Report:
+def verify(
+    files: Sequence[Path], *options: str, env: dict[str, str] | None = None, before: int = 0
+) -> Report:
     """Verify files with `lockstep-verify --json`.
 
     Args:
         files: certificates, or a published document with `--unsigned` among the options.
         options: further command line options.
         env: the environment of the process, this one's by default.
+        before: how many withdrawals are told of before the files.
 
     Raises:
         LockstepError: INTERNAL, the verifier gave no result for each file.
@@ -36,7 +39,7 @@ def verify(files: Sequence[Path], *options: str, env: dict[str, str] | None = No
         results = tuple(json.loads(line) for line in done.stdout.splitlines())
     except ValueError:
         results = ()
-    if len(results) != len(files):
+    if len(results) != len(files) + before:
         said = (done.stdout + done.stderr).decode("utf-8", "replace")[:500]
         raise LockstepError("INTERNAL", " ".join(command[3:]), "one result a file", said)
     return Report(done.returncode, results)

@@ -39,11 +39,13 @@ GROUPS = (
     "replay",
     "minimize",
     "bench_minimize",
+    "bench_convert",
     "serve",
     "certify",
     "certify_faults",
     "sampling",
     "measure",
+    "withdraw",
 )
 """Modules of this package, in the order in which help lists their commands."""
 
@@ -69,6 +71,8 @@ STATUSES = {
 """Exit status of a code; of every other it is 3."""
 EXTRAS = {
     "safetensors": "engine",
+    "matplotlib": "plot",
+    "einops": "dev",
     "z3": "proofs",
     "cvc5": "proofs",
     "torch": "engine",
@@ -101,6 +105,7 @@ LAYOUT_COMMANDS = frozenset(
         "show",
         "smt",
         "vectors",
+        "withdraw",
     }
 )
 """Commands that the extra `hunt` is for; `serve` has its own, and all others are the engine's."""

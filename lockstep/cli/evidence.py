@@ -109,9 +109,14 @@ def _compare(folder: Path, readme: Path) -> None:
     say("README, index and certificates agree, and every certificate verifies.")
 
 
+def certificates(folder: Path) -> list[Path]:
+    """List the certificates of a folder, and the withdrawals beside them."""
+    return [*sorted(folder.glob("*.cert.json")), *sorted(folder.glob("withdrawals/*.cert.json"))]
+
+
 def _signers(folder: Path) -> set[str]:
     """Give the ids of the keys that signed the certificates of a folder."""
-    envelopes = [json.loads(path.read_bytes()) for path in folder.glob("*.cert.json")]
+    envelopes = [json.loads(path.read_bytes()) for path in certificates(folder)]
     return {one["keyid"] for envelope in envelopes for one in envelope["signatures"]}
 
 
@@ -151,7 +156,7 @@ def verify_all(folder: Path) -> None:
     from lockstep.evidence.make import sidecars
 
     by_kind: dict[str, list[Path]] = {}
-    for path in sorted(folder.glob("*.cert.json")):
+    for path in certificates(folder):
         by_kind.setdefault(kind_of(path.read_bytes()), []).append(path)
     results: list[dict[str, Any]] = []
     # What the user remembers of this policy is no matter of a draft.

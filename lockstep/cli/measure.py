@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from lockstep.cli import measure_throughput
+from lockstep.cli import measure_claims, measure_probes, measure_throughput
 
 _group = typer.Typer(help="Measure servers, and show what was measured.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands under `measure`."""
+    measure_probes.register(_group)
     measure_throughput.register(_group)
+    measure_claims.register(_group)
     app.add_typer(_group, name="measure")

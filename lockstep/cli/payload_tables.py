@@ -5,8 +5,8 @@ from typing import Any
 
 from lockstep.cli.payload_certification import certification
 from lockstep.cli.payload_detection import detection
-from lockstep.cli.payload_measurement import measurement, withdrawal
 from lockstep.cli.payload_distance import distance_calibration
+from lockstep.cli.payload_measurement import measurement, withdrawal
 from lockstep.cli.payload_parts import (
     SHOWN_DIGITS,
     about,

@@ -152,6 +152,17 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("throughput-high-ppm", "/predicate/comparisons/0/high/ppm"),
         ("throughput-outcome", "/predicate/criteria/0/outcome"),
     ),
+    "measurement-seed-001.cert.json": (
+        ("seed-001-records", "/predicate/counts/records"),
+        ("seed-001-refused", "/predicate/counts/records_refused"),
+        ("seed-001-published", "/predicate/counts/published"),
+        ("seed-001-agreeing", "/predicate/counts/published_agreeing"),
+        ("seed-001-contradicted", "/predicate/counts/published_contradicted"),
+        ("seed-001-not-rederivable", "/predicate/counts/published_not_rederivable"),
+        ("seed-001-routes", "/predicate/counts/routes"),
+        ("seed-001-predicted", "/predicate/counts/predicted"),
+    ),
+    "withdrawals/seed-001.cert.json": (("seed-001-withdrawn", "/predicate/counts/claims"),),
 }
 """Which figures each certificate backs: (id, pointer into its statement)."""
 
@@ -291,5 +302,15 @@ WORDS = {
     "evictions": "evictions",
     "hit_blocks": "blocks granted by prefix hits",
     "split_rows": "rows past the first split of attention",
+    "measurement-seed-001.cert.json": "measurements of seed 001",
+    "withdrawals/seed-001.cert.json": "withdrawals of seed 001",
+    "records_refused": "records that no figure may use",
+    "published": "printed figures",
+    "published_agreeing": "printed figures that follow from the records",
+    "published_contradicted": "printed figures that the records contradict",
+    "published_not_rederivable": "printed figures that nothing published gives again",
+    "routes": "quantities reached by two independent routes that agree",
+    "predicted": "predictions for batch budgets that nobody ran",
+    "seed-001-withdrawn": "claims withdrawn",
 }
 """What files, figures and counts are called in a table for people; others have their names."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockstep.evidence.make_detection import detected
+from lockstep.evidence.make_measurement import RECOMPUTED, recomputed, withdrawn
 from lockstep.evidence.make_sampling import distances, sampled
 from lockstep.evidence.making import COMMAND, EXPORT, Making
 
@@ -265,6 +266,8 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "certification-builtin.cert.json": ("certifying the built-in server", certified),
     "detection.cert.json": ("certifying the built-in server under faults", detected),
     "throughput.cert.json": ("measuring servers", compared),
+    RECOMPUTED: ("recomputing seed 001", recomputed),
+    "withdrawals/seed-001.cert.json": ("withdrawing claims of seed 001", withdrawn),
 }
 """What is said while a certificate is made, and what makes it, by its file's name."""
 

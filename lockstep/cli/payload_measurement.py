@@ -1,0 +1,170 @@
+"""What `lockstep show` and `lockstep measure show` print of measurements and of withdrawals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from lockstep.cli.payload_parts import SHOWN_DIGITS, about, counts_table, table
+from lockstep.cli.tables import Table
+
+DIGITS = 6
+"""Significant digits of a figure that is no integer; the certificate has the fraction."""
+
+_KINDS = {
+    "DirectMeasurement": "measured",
+    "DerivedAtCommonWorkload": "derived",
+    "PredictedOutsideMeasuredArm": "predicted",
+}
+
+
+def measurement(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show measurements: tables, fits, routes, printed figures, gates, settings, receipts."""
+    readings = {
+        one["name"]: one
+        for section in ("direct", "derived", "predicted")
+        for one in predicate[section]
+    }
+    named = [
+        table(
+            f"{one['title']} ({_mixture(one['kinds'])})",
+            ("reading", "value", "unit", "kind", "profile"),
+            [_reading(readings[name]) for name in one["readings"]],
+        )
+        for one in predicate["tables"]
+    ]
+    others = [_reading(one) for one in readings.values()] if rows else []
+    return [
+        about(
+            ("verdict", predicate["verdict"]),
+            *((f"profile {one['id']}", _profile(one)) for one in predicate["profiles"]),
+            ("not run", "; ".join(predicate["not_run"])),
+        ),
+        *named,
+        table("fits", ("fit", "law", "records", "coefficients", "largest residual", "condition"),
+              map(_fit, predicate["fits"])),
+        table("routes", ("route", "first", "second", "apart", "envelope"),
+              map(_route, predicate["routes"])),
+        table("published figures", ("outcome", "what", "printed", "computed", "why"),
+              [_published(one, readings) for one in predicate["published"]]),
+        table("gates", ("may", "serve for", "verdict", "within", "across"),
+              map(_gate, predicate["gates"])),
+        table("settings that nobody chose", ("arm", "setting", "effective", "cause", "failure"),
+              _unchosen(predicate["arms"])),
+        table("records refused", ("record", "arm", "why", "own tokens", "booked"),
+              _receipts(predicate["records"])),
+        table("readings", ("reading", "value", "unit", "kind", "profile"), others),
+        counts_table(predicate),
+    ]  # fmt: skip
+
+
+def withdrawal(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show a withdrawal: which certificate, which claims, why, and what replaces them."""
+    claims = [
+        (
+            one["pointer"] or "the whole certificate",
+            one["reason"],
+            one["replacement"]["says"] if one["replacement"] else "withdrawn without replacement",
+        )
+        for one in predicate["claims"]
+    ]
+    target = predicate["certificate"]
+    return [
+        about(
+            ("certificate", target["payload_sha256"]),
+            ("its kind", target["predicate_type"]),
+            ("not run", "; ".join(predicate["not_run"])),
+        ),
+        table("WITHDRAWN", ("claim", "why", "instead"), claims),
+        counts_table(predicate),
+    ]
+
+
+def number(stated: dict[str, str]) -> Fraction:
+    """Read a fraction of a predicate."""
+    return Fraction(int(stated["num"]), int(stated["den"]))
+
+
+def shown(value: Fraction) -> str:
+    """Write a fraction for people: an integer whole, anything else to six digits, half away."""
+    if value.denominator == 1:
+        return f"{value.numerator:,}"
+    places = DIGITS - 1
+    size = abs(value)
+    while size >= 10 and places > 0:
+        size, places = size / 10, places - 1
+    while size < 1:
+        size, places = size * 10, places + 1
+    scaled = abs(value) * 10**places
+    whole = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
+    head, tail = divmod(whole, 10**places)
+    return f"{'-' if value < 0 else ''}{head:,}" + (f".{tail:0{places}}" if places else "")
+
+
+def _mixture(kinds: list[str]) -> str:
+    return " and ".join(_KINDS[kind] for kind in kinds)
+
+
+def _reading(one: dict[str, Any]) -> tuple[str, ...]:
+    value = shown(number(one["value"]))
+    profiles = " against ".join(one["profiles"]) or "none"
+    return one["name"], value, one["unit"], _KINDS[one["kind"]], profiles
+
+
+def _profile(one: dict[str, Any]) -> str:
+    members = [(name, value) for name, value in one.items() if name != "id"]
+    known = [
+        f"{name} {value[:SHOWN_DIGITS] if name.endswith('_sha256') else value}"
+        for name, value in members
+        if value is not None
+    ]
+    unknown = [name for name, value in members if value is None]
+    return "; ".join([*known, f"not known: {', '.join(unknown)}"] if unknown else known)
+
+
+def _fit(one: dict[str, Any]) -> tuple[str, ...]:
+    coefficients = [
+        f"{c['name']} {shown(number(c['value']))} {c['unit']}" for c in one["coefficients"]
+    ]
+    condition = Fraction(int(one["condition_permille"]), 1000)
+    residual = shown(number(one["largest_residual"]))
+    population = f"{one['population']}, {len(one['left_out'])} left out"
+    return (
+        one["name"], one["law"], population, "; ".join(coefficients), residual, shown(condition),
+    )  # fmt: skip
+
+
+def _route(one: dict[str, Any]) -> tuple[str, ...]:
+    apart = f"{int(one['distance_ppm']):,} ppm"
+    return one["name"], one["first"], one["second"], apart, f"{one['envelope_ppm']:,} ppm"
+
+
+def _published(one: dict[str, Any], readings: dict[str, Any]) -> tuple[str, ...]:
+    computed = "-" if one["reading"] is None else shown(number(readings[one["reading"]]["value"]))
+    printed = f"{shown(number(one['value']))} {one['unit']}"
+    return one["outcome"].replace("_", " "), one["says"], printed, computed, one["reason"] or ""
+
+
+def _gate(one: dict[str, Any]) -> tuple[str, ...]:
+    within = "not measured" if one["within_unat"] is None else f"{one['within_unat']:,} unat"
+    across = "not measured" if one["across_unat"] is None else f"{one['across_unat']:,} unat"
+    return one["second"], one["first"], one["verdict"], within, across
+
+
+def _unchosen(arms: list[dict[str, Any]]) -> Iterable[tuple[str, ...]]:
+    for arm in arms:
+        for one in arm["settings"]:
+            if not one["chosen"]:
+                cause = one["cause"].replace("_", " ")
+                yield arm["id"], one["name"], one["effective"], cause, one["failure"] or ""
+
+
+def _receipts(records: list[dict[str, Any]]) -> Iterable[tuple[str, ...]]:
+    for one in records:
+        if one["refusal"] is not None:
+            watched = one["attribution"] or {"own_tokens": "-", "booked_tokens": "-"}
+            yield (
+                one["id"], one["arm"], one["refusal"].replace("_", " "),
+                str(watched["own_tokens"]), str(watched["booked_tokens"]),
+            )  # fmt: skip

@@ -1,0 +1,53 @@
+"""`lockstep withdraw`: say that a certificate's signer no longer stands by claims of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from lockstep.cli import options
+
+OUTPUT = options.certificate("withdrawal.cert.json")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command `withdraw`."""
+    app.command("withdraw")(withdraw)
+
+
+def withdraw(
+    certificate: Path = typer.Argument(..., help="The certificate that makes the claims."),
+    pointer: list[str] = typer.Option(..., help="Place of a claim in the statement (repeatable)."),
+    reason: str = typer.Option(..., help="Why they are withdrawn."),
+    instead: str | None = typer.Option(None, help="What holds instead."),
+    output: Path = OUTPUT,
+    key: Path = typer.Option(..., help="Signing key: one that may sign such certificates."),
+    issued_at: str | None = options.ISSUED_AT,
+) -> None:
+    """Withdraw claims of a certificate; `lockstep-verify --withdrawals DIR` heeds it.
+
+    Example: lockstep withdraw c.cert.json --pointer /predicate/published/3 --reason "No repeat
+    showed it." --key key.pem -o withdrawals/c.cert.json
+    """
+    from lockstep.certificate import times
+    from lockstep.certificate.keys import load_key
+    from lockstep.cli.show import read_certificate
+    from lockstep.cli.signing import conclude
+    from lockstep.issue_measurement import issue_withdrawal
+
+    issued_at = times.claimed(issued_at)
+    options.require_output(output)
+    signer = load_key(key)
+    replacement = None if instead is None else {"says": instead}
+    claims = [{"pointer": place, "reason": reason, "replacement": replacement} for place in pointer]
+    issued = issue_withdrawal(
+        read_certificate(certificate),
+        claims,
+        [signer],
+        issued_at=issued_at,
+        command="lockstep withdraw",
+    )
+    told = [f"WITHDRAWN {one['pointer']}" for one in issued.predicate["claims"]]
+    if conclude(output, issued.certificate, told, signer):
+        raise typer.Exit(3)
