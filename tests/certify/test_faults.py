@@ -131,7 +131,7 @@ def test_a_server_that_answers_nothing_is_recorded(
 
 def test_a_trial_of_another_backend_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LockstepError) as caught:
-        run(tmp_path, "triton_draw_at_edge")
+        run(tmp_path, "triton_log_probabilities_of_first")
     assert caught.value.code == "USAGE"
 
 
