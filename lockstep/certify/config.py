@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lockstep import spec
+from lockstep.certificate import lcj
 from lockstep.certify.adapters.adapter import Overrides
 from lockstep.certify.adapters.catalogue import ADAPTERS
 from lockstep.certify.config_table import Table
@@ -237,3 +239,21 @@ def key_of(variable: str | None) -> str | None:
             "USAGE", "--api-key-env", f"a key of printable ASCII in the variable {variable}", None
         )
     return key
+
+
+def digest_of(config: Config) -> str:
+    """Give the digest of what is asked, by which records are known; no secret is part of it."""
+    told = asdict(config)
+    for name in ("headers", "budget"):
+        told.pop(name)
+    text = lcj.encode(_plain(told))
+    return hashlib.sha256(text).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Give a value of a configuration in LCJ: numbers and paths as texts."""
+    if isinstance(value, dict):
+        return {str(name): _plain(entry) for name, entry in value.items() if name != "environment"}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep.certify import prompts as own_prompts
 from lockstep.certify.ask import Ask
+from lockstep.certify.budget import Budget
 from lockstep.certify.cells import POSITIVE, PlannedCell, eval_conditions, planned
 from lockstep.certify.client import StatusError
 from lockstep.certify.dialogue import Dialogue, Reply
 from lockstep.certify.observation import CellSeen, PromptsSeen, Round
+from lockstep.certify.plan import round_seconds
 from lockstep.certify.rounds import run_round
 
 if TYPE_CHECKING:
+    from lockstep.certify.probe import Found
     from lockstep.certify.results import Records
     from lockstep.certify.watch import Watch
 
@@ -32,10 +35,12 @@ class Execution:
         own: the user's prompts; None for none.
         launched: whether the server is started here for each lifetime.
         run_id: parts the salts of this run from those of another.
-        deadline: when no further round is begun, by `time.monotonic`; None for never.
+        budget: the time that there is.
+        found: what probing measured, by which a round's time is estimated.
 
     Attributes:
         cells: of the plan.
+        costed: those, and the conditions of the user's prompts, as estimates need them.
         stopped: why no further round is made; empty as long as they are.
     """
 
@@ -47,12 +52,14 @@ class Execution:
         own: own_prompts.Prompts | None,
         launched: bool,
         run_id: str,
-        deadline: float | None,
+        budget: Budget,
+        found: Found,
     ) -> None:
         self.cells = planned(plan)
-        self._every = (
-            self.cells if own is None else (*self.cells, *eval_conditions(plan, len(own.items)))
-        )
+        self._every = self.costed = self.cells
+        if own is not None:
+            self._every += (conditions := eval_conditions(plan, len(own.items)))
+            self.costed += own_prompts.costed(own, conditions)
         self.stopped = ""
         self._plan = plan
         self._records = records
@@ -60,7 +67,8 @@ class Execution:
         self._own = own
         self._launched = launched
         self._id = run_id
-        self._deadline = deadline
+        self._budget = budget
+        self._found = found
 
     def first_lifetime(self) -> int:
         """Give the lifetime to go on with; what a server that is gone had begun is made anew."""
@@ -100,20 +108,35 @@ class Execution:
             for number in range(cell.per_lifetime):
                 if (at, lifetime, number) in self._records.rounds:
                     continue
-                if self._over_budget():
-                    self.stopped = "budget"
-                    return
                 try:
-                    one = await self._round(dialogue, at, lifetime, number)
+                    one = await self._timed(dialogue, at, lifetime, number)
+                except TimeoutError:
+                    self.stop("budget", "the budget is spent")
+                    return
                 except (httpx.HTTPError, StatusError) as fault:
                     told = f"{type(fault).__name__} while its cache was reset"
-                    self._stop("down", told)
+                    self.stop("down", told)
                     return
                 self._records.add(at, one)
-                self._tell(at, one)
+                self._watch.made(at, one)
             if self._failed(at, lifetime) and not await self._alive(dialogue):
-                self._stop("down", "the server answers no request any more")
+                self.stop("down", "the server answers no request any more")
                 return
+
+    async def _timed(self, dialogue: Dialogue, at: int, lifetime: int, number: int) -> Round:
+        """Make a round that is expected to end in time; one that does not is ended.
+
+        Raises:
+            TimeoutError: there is no time for it, or no longer.
+        """
+        expected = round_seconds(self.costed[at], number, self._found)
+        if not self._budget.allows(expected):
+            raise TimeoutError
+        began = time.monotonic()
+        async with self._budget.limit():
+            one = await self._round(dialogue, at, lifetime, number)
+        self._budget.learn(expected, time.monotonic() - began)
+        return one
 
     async def _round(self, dialogue: Dialogue, at: int, lifetime: int, number: int) -> Round:
         cell, place = self._every[at], self._records.place
@@ -131,21 +154,10 @@ class Execution:
             self._watch.say,
         )
 
-    def _tell(self, at: int, one: Round) -> None:
-        if at < len(self.cells):
-            self._watch.made(at, one)
-            return
-        cell = self._every[at]
-        told = {name: getattr(cell, name) for name in ("control", "cache", "filler", "order")}
-        name = own_prompts.called(told)
-        self._watch.say(f"prompts {name}: lifetime {one.lifetime}, round {one.number}")
-
-    def _stop(self, reason: str, why: str) -> None:
+    def stop(self, reason: str, why: str) -> None:
+        """Make no further rounds, for a reason of the data."""
         self.stopped = reason
         self._watch.say(f"no further rounds: {why}")
-
-    def _over_budget(self) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline
 
     def _failed(self, at: int, lifetime: int) -> bool:
         rounds = self._records.rounds.items()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lockstep import spec
-from lockstep.certify.cells import PlannedCell, planned
+from lockstep.certify import prompts as own_prompts
+from lockstep.certify.cells import PlannedCell, eval_conditions, planned
 from lockstep.certify.config import Config
 from lockstep.certify.probe import Found
 from lockstep.certify.requests import FILE
@@ -97,9 +99,32 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, list | tuple) else value
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a plan takes, by what was measured before it.
+
+    Attributes:
+        found: what probing measured.
+        start: seconds until a server that is started here answers.
+        own: the user's prompts, sent under the plan's conditions; None for none.
+    """
+
+    found: Found
+    start: float = 0.0
+    own: own_prompts.Prompts | None = None
+
+    def seconds(self, plan: Mapping[str, Any]) -> float:
+        """Estimate what is still to come of a plan once its first server answers."""
+        cells: tuple[PlannedCell, ...] = planned(plan)
+        if self.own is not None:
+            cells += own_prompts.costed(self.own, eval_conditions(plan, len(self.own.items)))
+        starts = int(plan["lifetimes"]) - 1 + bool(plan["positive"] != "absent")
+        return seconds(cells, self.found) + starts * self.start
+
+
 def seconds(cells: Sequence[PlannedCell], found: Found) -> float:
     """Estimate what cells take, by what probing measured."""
-    return sum(_round_seconds(cell, number, found) for cell, number in _rounds(cells))
+    return sum(round_seconds(cell, number, found) for cell, number in _rounds(cells))
 
 
 def _rounds(cells: Sequence[PlannedCell]) -> Iterator[tuple[PlannedCell, int]]:
@@ -109,8 +134,8 @@ def _rounds(cells: Sequence[PlannedCell]) -> Iterator[tuple[PlannedCell, int]]:
                 yield cell, number
 
 
-def _round_seconds(cell: PlannedCell, number: int, found: Found) -> float:
-    """A wave takes one request's time, and for each further request what it adds."""
+def round_seconds(cell: PlannedCell, number: int, found: Found) -> float:
+    """Estimate a round: a wave takes one request's time, and for each further one what it adds."""
     total = 0.0
     for places in cell.submission(number):
         requests = [cell.requests[place] for place in places]
@@ -120,34 +145,54 @@ def _round_seconds(cell: PlannedCell, number: int, found: Found) -> float:
     return total
 
 
-def fitted(plan: dict[str, Any], found: Found, budget: float) -> dict[str, Any]:
+def fitted(plan: dict[str, Any], cost: Cost, budget: float) -> dict[str, Any]:
     """Give a plan that fits a budget by the estimate, weakening this one step by step.
 
     First repeats, down to 2; then values of axes but the first; then cases, the one that takes
-    the longest first. What is left out is told by the certificate: the plan is part of it.
+    the longest first; then lifetimes. What is left out is told by the certificate: the plan is
+    part of it.
     """
-    while seconds(planned(plan), found) > FILLED * budget:
-        weaker = _weaker(plan, found)
+    while cost.seconds(plan) > FILLED * budget:
+        weaker = _weaker(plan, cost)
         if weaker is None:
             return plan
         plan = weaker
     return plan
 
 
-def _weaker(plan: dict[str, Any], found: Found) -> dict[str, Any] | None:
+def fitting(
+    whole: Mapping[str, Any], plan: Mapping[str, Any], cost: Cost, budget: float
+) -> tuple[str, ...]:
+    """Say how a plan was fitted to a budget, for people."""
+    less = [
+        f"{name} {whole[name]} -> {plan[name]}"
+        for name in ("repeats", "lifetimes")
+        if whole[name] != plan[name]
+    ]
+    for name in ("filler", "order", "cache", "cases"):
+        gone = [value for value in whole[name] if value not in plan[name]]
+        less += [f"without {name} {', '.join(gone)}"] if gone else []
+    told = f"; weakened to fit: {'; '.join(less)}" if less else "; the whole plan fits"
+    if cost.seconds(plan) > FILLED * budget:
+        told += "; no plan is short enough, and what is lacking in the end will be not_run"
+    return (f"budget: {_minutes(budget)} left{told}",)
+
+
+def _weaker(plan: dict[str, Any], cost: Cost) -> dict[str, Any] | None:
     if plan["repeats"] > 2:
         return {**plan, "repeats": plan["repeats"] - 1}
     for axis in ("filler", "order", "cache"):
         if len(plan[axis]) > 1:
             return {**plan, axis: plan[axis][:-1]}
     if len(plan["cases"]) == 1:
-        return None
+        one = {**plan, "lifetimes": plan["lifetimes"] - 1}
+        return one if one["lifetimes"] else None
     cells = planned(plan)
 
-    def cost(name: str) -> float:
-        return seconds([cell for cell in cells if cell.case == name], found)
+    def takes(name: str) -> float:
+        return seconds([cell for cell in cells if cell.case == name], cost.found)
 
-    dearest = max(plan["cases"], key=cost)
+    dearest = max(plan["cases"], key=takes)
     cases = [name for name in plan["cases"] if name != dearest]
     positive = [name for name in plan["positive_cases"] if name != dearest]
     if plan["positive"] != "absent" and not positive:
@@ -173,6 +218,7 @@ def show(plan: Mapping[str, Any], cells: Sequence[PlannedCell], found: Found) ->
     left = [case["name"] for case in spec.load(FILE)["cases"] if case["name"] not in plan["cases"]]
     if left:
         lines.append(f"  not in the plan: {', '.join(left)}")
+    lines += [f"  {note}" for note in found.notes]
     lines += [f"  observable missing: {name}" for name in found.missing]
     return lines
 

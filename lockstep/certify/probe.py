@@ -37,6 +37,7 @@ class Found:
         description: what it says of itself.
         alone: seconds of a request by itself.
         beside: seconds that one more request at the same time takes.
+        notes: what else people are told of the plan.
     """
 
     offers: tuple[str, ...]
@@ -46,6 +47,7 @@ class Found:
     description: Description
     alone: float
     beside: float
+    notes: tuple[str, ...] = ()
 
 
 async def choose_adapter(client: Client, config: Config) -> Adapter:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,12 @@ class Item:
     line: str
     ask: Ask
 
+    @property
+    def units(self) -> int:
+        """About how many tokens its prompt has: of a text, one for each four characters."""
+        prompt = self.ask.prompt
+        return -(-len(prompt) // 4) if isinstance(prompt, str) else len(prompt)
+
 
 @dataclass(frozen=True)
 class Prompts:
@@ -50,16 +56,14 @@ class Prompts:
         items: its lines.
         sha256: of its bytes, in hex.
         scorer: None without one.
-        repeats: rounds of each condition in a lifetime, at least 2.
     """
 
     items: tuple[Item, ...]
     sha256: str
     scorer: Scorer | None
-    repeats: int
 
 
-def read_prompts(path: Path, top: int | None, scorer: Scorer | None, repeats: int) -> Prompts:
+def read_prompts(path: Path, top: int | None, scorer: Scorer | None) -> Prompts:
     """Read a file of JSON lines.
 
     An item has `prompt`, a text or a list of token ids, and if it likes `max_tokens`,
@@ -70,7 +74,6 @@ def read_prompts(path: Path, top: int | None, scorer: Scorer | None, repeats: in
         path: of the file.
         top: likeliest tokens to be asked for at each position; None for no log-probabilities.
         scorer: None without one.
-        repeats: rounds of each condition in a lifetime.
 
     Raises:
         LockstepError: FILE_UNREADABLE, LIMIT_SIZE, or what is wrong with a line, by its number.
@@ -95,7 +98,7 @@ def read_prompts(path: Path, top: int | None, scorer: Scorer | None, repeats: in
     if not 1 <= len(items) <= CERTIFIED_PROMPTS:
         expected = f"1 to {CERTIFIED_PROMPTS} items"
         raise LockstepError("LIMIT_SIZE", str(path), expected, len(items))
-    return Prompts(items, sha256(data).hexdigest(), scorer, repeats)
+    return Prompts(items, sha256(data).hexdigest(), scorer)
 
 
 async def run_round(
@@ -128,6 +131,19 @@ async def run_round(
     asks = [item.ask for item in prompts.items]
     seen = await exchanged(dialogue, plan, cell, lifetime, number, run_id, asks)
     return observed(seen, lifetime, number, place, await _scores(prompts, seen, told))
+
+
+def costed(prompts: Prompts, conditions: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
+    """Give conditions whose items have a size, by which a round's time is estimated."""
+    found = []
+    for cell in conditions:
+        own = zip(cell.requests, prompts.items, strict=False)
+        sized = [
+            replace(request, prompt=(0,) * item.units, max_new=item.ask.max_new)
+            for request, item in own
+        ]
+        found.append(replace(cell, requests=(*sized, *cell.requests[len(sized) :])))
+    return tuple(found)
 
 
 def collected(prompts: Prompts, conditions: tuple[CellSeen, ...]) -> PromptsSeen:

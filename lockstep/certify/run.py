@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import secrets
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
-from typing import Any
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 from lockstep import spec
-from lockstep.certificate import lcj
 from lockstep.certify import plan as plans
 from lockstep.certify import prompts as own_prompts
 from lockstep.certify import subject
 from lockstep.certify.adapters.adapter import Resolved
+from lockstep.certify.adapters.catalogue import is_verified
+from lockstep.certify.budget import Budget, OutOfTime
 from lockstep.certify.cells import POSITIVE
 from lockstep.certify.client import Client, Endpoint
 from lockstep.certify.config import PROBE_SECONDS, Command, Config, key_of
@@ -40,24 +39,6 @@ TIMES_ALONE = 100
 """A request may take so many times what it takes alone: dozens wait for each other in a burst."""
 LEAST_SECONDS = 60.0
 """The fewest seconds that a request is given."""
-
-
-def digest_of(config: Config) -> str:
-    """Give the digest of what is asked, by which records are known; no secret is part of it."""
-    told = asdict(config)
-    for name in ("headers", "budget"):
-        told.pop(name)
-    text = lcj.encode(_plain(told))
-    return hashlib.sha256(text).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """Give a value of a configuration in LCJ: numbers and paths as texts."""
-    if isinstance(value, dict):
-        return {str(name): _plain(entry) for name, entry in value.items() if name != "environment"}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 async def observe(config: Config, records: Records, watch: Watch) -> Seen:
@@ -84,14 +65,15 @@ class Run:
         self._watch = watch
         self._key = key_of(config.key_variable)
         self._id = secrets.token_hex(6)
-        self._deadline = None if config.budget is None else time.monotonic() + config.budget
+        self._budget = Budget(config.budget)
+        self._start_seconds = 0.0
         self._scorer = None if config.score is None else scorer(config.score)
         self._launch: Launch | None = None
         self._positive: Launch | None = None
         self._settings: tuple[Resolved, ...] = ()
         if config.prompts is not None:
             # What is wrong with the file is told before any server is asked.
-            own_prompts.read_prompts(config.prompts, None, None, 2)
+            own_prompts.read_prompts(config.prompts, None, None)
         other = config.positive.text if config.positive is not None else "{port}"
         if config.launch is None and "{port}" not in other:
             # At the endpoint's own address it would be the server itself that is asked.
@@ -117,13 +99,21 @@ class Run:
             await self._all(lifetimes)
         except EnoughSeen:
             self._execution.stopped = "interrupted"
+        except OutOfTime:
+            self._execution.stop("budget", "the budget is spent")
         return self._whole()
 
     async def _all(self, lifetimes: int) -> None:
-        first = await self._begin()
+        try:
+            first = await self._begin()
+        except OutOfTime:
+            expected, hint = "time to start the server and to ask it what it is", "Give it more."
+            raise LockstepError("USAGE", "--budget", expected, self._budget.seconds, hint) from None
         for lifetime in range(first + 1, lifetimes):
             if self._execution.stopped:
                 break
+            if not self._budget.allows(self._start_seconds):
+                raise OutOfTime
             self._watch.say(f"lifetime {lifetime + 1} of {lifetimes}")
             async with self._server(self._config.launch) as (_, client):
                 await self._require_same(client)
@@ -135,11 +125,15 @@ class Run:
     async def _begin(self) -> int:
         """Learn what the server is, settle the plan, and make the rounds of a lifetime."""
         async with self._server(self._config.launch) as (started, client):
-            self._adapter = await choose_adapter(client, self._config)
             self._overrides, self._timeout = self._config.overrides, self._config.timeout
             self._answered: str | None = None
-            dialogue = self._dialogue(client)
-            self._found = await probe(dialogue, self._config.plan)
+            try:
+                async with self._budget.limit():
+                    self._adapter = await choose_adapter(client, self._config)
+                    dialogue = self._dialogue(client)
+                    self._found = await probe(dialogue, self._config.plan)
+            except TimeoutError:
+                raise OutOfTime from None
             self._overrides, self._answered = dialogue.overrides, dialogue.answered
             if self._timeout is None:
                 longest = max(LEAST_SECONDS, TIMES_ALONE * self._found.alone)
@@ -168,13 +162,16 @@ class Run:
         if plan is None:
             kind = "absent" if positive is None else positive[0]
             plan = plans.parameters(config, self._found, kind)
-            if config.budget is not None:
-                plan = plans.fitted(plan, self._found, config.budget)
-        self._plan = plan
         own = None
         if config.prompts is not None:
             top = plan["top"] if plan["observable"] == "logprobs" else None
-            own = own_prompts.read_prompts(config.prompts, top, self._scorer, plan["repeats"])
+            own = own_prompts.read_prompts(config.prompts, top, self._scorer)
+        cost = plans.Cost(self._found, self._start_seconds, own)
+        left, told = self._budget.left, self._found
+        if left is not None and self._records.plan is None:
+            whole, plan = plan, plans.fitted(plan, cost, left)
+            told = replace(told, notes=plans.fitting(whole, plan, cost, left))
+        self._plan = plan
         self._execution = Execution(
             plan,
             self._records,
@@ -182,16 +179,19 @@ class Run:
             own,
             config.launch is not None,
             self._id,
-            self._deadline,
+            self._budget,
+            self._found,
         )
-        self._watch.planned(self._adapter, plan, self._execution.cells, self._found)
+        self._watch.planned(self._adapter, plan, self._execution.costed, told)
         self._records.begin(plan)
 
     async def _control(self, command: Command) -> None:
         """Make the rounds of the positive control, against a server of its own."""
+        self._positive = Launch(shown(command.text, self._endpoint("").hide))
         if self._execution.stopped:
-            self._positive = Launch(shown(command.text, self._endpoint("").hide))
             return
+        if not self._budget.allows(self._start_seconds):
+            raise OutOfTime
         self._watch.say("positive control: a server that is meant to differ")
         cells = [at for at, one in enumerate(self._execution.cells) if one.control in POSITIVE]
         self._records.forget_lifetimes(0, cells)
@@ -217,11 +217,16 @@ class Run:
             async with Client(self._endpoint(self._url or "")) as client:
                 yield None, client
             return
-        async with (
-            launched(command, self._url, self._watch.say) as started,
-            Client(self._endpoint(started.url)) as client,
-        ):
-            yield started, client
+        began = time.monotonic()
+        async with AsyncExitStack() as stack:
+            try:
+                async with self._budget.limit():
+                    launch = launched(command, self._url, self._watch.say)
+                    started = await stack.enter_async_context(launch)
+            except TimeoutError:
+                raise OutOfTime from None
+            self._start_seconds = time.monotonic() - began
+            yield started, await stack.enter_async_context(Client(self._endpoint(started.url)))
 
     def _endpoint(self, url: str) -> Endpoint:
         return Endpoint(url, self._key, self._config.headers, self._config.ca)
@@ -281,11 +286,3 @@ class Run:
             cells=cells[: len(self._execution.cells)],
             prompts=self._execution.prompts_seen(cells),
         )
-
-
-def is_verified(adapter: str) -> bool:
-    """Whether a certificate of a real server of this kind is at hand, in a checkout's evidence."""
-    if adapter == "lockstep":
-        # It is of this distribution: its tests ask it at each change.
-        return True
-    return (spec.root().parent / "evidence" / f"certification-{adapter}.cert.json").is_file()

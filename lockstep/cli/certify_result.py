@@ -92,8 +92,9 @@ def conclude(
 def _seen(
     config: Config, outputs: Outputs, records: Path, fresh: bool, plan_only: bool
 ) -> Seen | None:
+    from lockstep.certify.config import digest_of
     from lockstep.certify.results import Records
-    from lockstep.certify.run import digest_of, observe
+    from lockstep.certify.run import observe
     from lockstep.certify.watch import PlanOnly
     from lockstep.cli.certify_watch import Progress
 
@@ -103,7 +104,9 @@ def _seen(
     watch = Progress(plan_only, outputs.as_json, kept)
     try:
         with watch.shown():
-            return asyncio.run(observe(config, kept, watch))
+            seen = asyncio.run(observe(config, kept, watch))
+        watch.ended()
+        return seen
     except PlanOnly:
         return None
     except KeyboardInterrupt:
@@ -172,7 +175,11 @@ def summary(predicate: Mapping[str, Any]) -> dict[str, Any]:
     ]
     prompts = predicate["prompts"]
     if prompts is not None:
-        told["prompts"] = {**prompts, "conditions": None}
+        conditions = [
+            {name: value for name, value in one.items() if name != "rounds"}
+            for one in prompts["conditions"]
+        ]
+        told["prompts"] = {**prompts, "conditions": conditions}
     return told
 
 

@@ -59,9 +59,10 @@ class Progress:
         self, adapter: Adapter, plan: dict[str, Any], cells: Sequence[PlannedCell], found: Found
     ) -> None:
         """Take the plan, and tell it."""
-        from lockstep.certify.run import is_verified
+        from lockstep.certify.adapters.catalogue import is_verified
 
         self._cells, self._expected = cells, plans.seconds(cells, found)
+        self._began = time.monotonic()
         if self._plan_only:
             for line in (
                 f"adapter {adapter.name}, model {adapter.model}",
@@ -84,6 +85,16 @@ class Progress:
             self._live.update(self._table())
         elif not self._quiet and one.number == self._cells[cell].per_lifetime - 1:
             self.say(self._line(cell))
+
+    def ended(self) -> None:
+        """Say how long the rounds took that were made, beside what was expected of all."""
+        made = sum(self._made.values())
+        every = sum(one.lifetimes * one.per_lifetime for one in self._cells)
+        took = time.monotonic() - self._began
+        self.say(
+            f"{made:,} of {every:,} rounds in {took:.0f} s; "
+            f"for all of them {self._expected:.0f} s were expected"
+        )
 
     @contextmanager
     def shown(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ import pytest
 from lockstep import spec
 from lockstep.certify import numbers
 from lockstep.certify.adapters.adapter import ServerError
-from lockstep.certify.adapters.catalogue import ADAPTERS
+from lockstep.certify.adapters.catalogue import ADAPTERS, is_verified
 from lockstep.certify.ask import Answer, Ask, digest, hexed
 from lockstep.certify.observation import Top
 
@@ -248,3 +248,12 @@ def test_prompts_go_as_ids_and_the_cache_is_parted() -> None:
     assert body("lockstep", Ask((1,), 1, salt="s"))["cache_salt"] == "s"
     assert body("llamacpp", Ask((1,), 1, reuse=False))["cache_prompt"] is False
     assert body("openai", Ask("a text", 1))["prompt"] == "a text"
+
+
+def test_an_adapter_is_verified_where_a_certificate_of_a_real_server_is_published() -> None:
+    published = {
+        name
+        for name in ADAPTERS
+        if (spec.root().parent / "evidence" / f"certification-{name}.cert.json").is_file()
+    }
+    assert {name for name in ADAPTERS if is_verified(name)} == {*published, "lockstep"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +14,12 @@ from lockstep.certify import plan as plans
 from lockstep.certify.adapters.adapter import Description
 from lockstep.certify.adapters.catalogue import ADAPTERS
 from lockstep.certify.cells import planned
-from lockstep.certify.config import Command, Config
+from lockstep.certify.config import Command, Config, digest_of
 from lockstep.certify.positive import positive_of
 from lockstep.certify.probe import Found
+from lockstep.certify.prompts import read_prompts
 from lockstep.certify.results import Records
-from lockstep.certify.run import Run, digest_of, observe
+from lockstep.certify.run import Run, observe
 from lockstep.cli.certify_watch import Progress
 from lockstep.errors import LockstepError
 
@@ -81,16 +83,44 @@ def test_positive_cases_are_of_the_plan() -> None:
         plan(positive_cases=("wide_33",))
 
 
+COST = plans.Cost(FOUND)
+
+
 def test_a_budget_weakens_a_plan_until_it_fits() -> None:
     whole = plan(positive="mode_off")
-    needs = plans.seconds(planned(whole), FOUND)
-    assert plans.fitted(whole, FOUND, 2 * needs) == whole
-    for share in (2, 5, 20):
-        fitted = plans.fitted(whole, FOUND, needs / share)
-        assert plans.seconds(planned(fitted), FOUND) <= needs / share
+    needs = COST.seconds(whole)
+    assert needs == plans.seconds(planned(whole), FOUND)
+    assert plans.fitted(whole, COST, 2 * needs) == whole
+    for share in (3, 20):
+        fitted = plans.fitted(whole, COST, needs / share)
+        assert COST.seconds(fitted) <= needs / share
         assert set(fitted["positive_cases"]) <= set(fitted["cases"])
-    least = plans.fitted(whole, FOUND, 0.001)
+    least = plans.fitted(whole, COST, 0.001)
     assert len(least["cases"]) == 1 and least["repeats"] == 2
+
+
+def test_what_a_budget_weakened_is_told() -> None:
+    whole = plan(lifetimes=2)
+    told = plans.fitting(whole, whole, COST, 10_000)
+    assert told == ("budget: 166 min left; the whole plan fits",)
+    less = {**whole, "repeats": 2, "order": ["fixed"], "cases": whole["cases"][1:]}
+    (line,) = plans.fitting(whole, less, COST, 10_000)
+    assert line.endswith(
+        "weakened to fit: repeats 3 -> 2; without order rotated; without cases prefix_below"
+    )
+    (line,) = plans.fitting(whole, less, COST, 1)
+    assert line.endswith("what is lacking in the end will be not_run")
+
+
+def test_starts_and_own_prompts_cost_time(tmp_path: Path) -> None:
+    path = tmp_path / "eval.jsonl"
+    path.write_text('{"prompt": "once upon a time", "max_tokens": 64}\n' * 3)
+    own = read_prompts(path, None, None)
+    made = plan(positive="fault", lifetimes=3)
+    cells = plans.seconds(planned(made), FOUND)
+    assert plans.Cost(FOUND, start=20).seconds(made) == pytest.approx(cells + 60)
+    one_by_one = 3 * 3 * (3 * 4 * FOUND.alone)
+    assert plans.Cost(FOUND, own=own).seconds(made) > cells + one_by_one
 
 
 def test_the_positive_control_of_the_built_in_server() -> None:

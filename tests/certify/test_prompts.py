@@ -192,7 +192,7 @@ def test_a_line_that_is_no_item_is_refused_by_its_number(
     path = tmp_path / "eval.jsonl"
     path.write_text('{"prompt": "a"}\n\n' + line + "\n")
     with pytest.raises(LockstepError) as caught:
-        read_prompts(path, None, None, 2)
+        read_prompts(path, None, None)
     assert caught.value.code == code
     assert caught.value.pointer.endswith("eval.jsonl, line 3")
 
@@ -207,13 +207,13 @@ def test_a_file_that_is_empty_missing_or_no_text_is_refused(tmp_path: Path) -> N
         (tmp_path / "none", "FILE_UNREADABLE"),
     ):
         with pytest.raises(LockstepError) as caught:
-            read_prompts(path, None, None, 2)
+            read_prompts(path, None, None)
         assert caught.value.code == code
 
 
 def test_a_seeded_item_is_asked_as_it_says(tmp_path: Path) -> None:
     path = tmp_path / "eval.jsonl"
     path.write_text('{"prompt": "hi", "temperature": 0.7, "seed": 3, "top_p": 0.5, "top_k": 4}\n')
-    ask = read_prompts(path, 1, None, 2).items[0].ask
+    ask = read_prompts(path, 1, None).items[0].ask
     assert (ask.prompt, ask.temperature, ask.seed, ask.top_p) == ("hi", "0.7", 3, "0.5")
     assert (ask.top_k, ask.max_new, ask.top) == (4, 128, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lockstep import spec
 from lockstep.certify.adapters.adapter import Adapter
 from lockstep.certify.adapters.llamacpp import LlamaCpp
 from lockstep.certify.adapters.lockstep import Lockstep
@@ -14,3 +15,9 @@ from lockstep.certify.adapters.vllm import VLLM
 ADAPTERS: dict[str, type[Adapter]] = {
     one.name: one for one in (OpenAI, Lockstep, VLLM, SGLang, LlamaCpp, Transformers, TGI)
 }
+
+
+def is_verified(name: str) -> bool:
+    """Whether a certificate of a real server of this kind is published, by the specification."""
+    entries = {one["name"]: one for one in spec.load("certification.json")["adapters"]}
+    return bool(entries[name]["verified"])
