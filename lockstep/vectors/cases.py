@@ -25,6 +25,8 @@ AREAS = (
     "finding",
     "sampling",
     "certification",
+    "detection",
+    "distance-calibration",
 )
 """The areas of conformance/README.md, in the order of the stages."""
 

@@ -78,6 +78,12 @@ def _requests(statement: dict[str, Any]) -> str:
     return hashlib.sha256(lcj.encode(list(by_id.values()))).hexdigest()
 
 
+def _calibration(statement: dict[str, Any]) -> str:
+    unbound = ("issued_at", "critical", "producer", "not_run")
+    told = statement["predicate"].items()
+    return hashlib.sha256(lcj.encode({n: v for n, v in told if n not in unbound})).hexdigest()
+
+
 _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$layouts": _layout_sources,
     "$sources": _lemma_sources,
@@ -86,6 +92,7 @@ _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$schedule": _held_document("schedule"),
     "$case": _held_document("case"),
     "$requests": _requests,
+    "$calibration": _calibration,
 }
 """Subjects whose digest follows from the predicate."""
 

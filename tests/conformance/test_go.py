@@ -27,8 +27,8 @@ from lockstep.sampling import parity
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "conformance/go"
 DERIVED = {
-    "campaign", "certification", "fidelity", "finding", "hunt", "invariance", "lean", "mutation",
-    "replay", "sampling", "smt",
+    "campaign", "certification", "distance-calibration", "fidelity", "finding", "hunt",
+    "invariance", "lean", "mutation", "replay", "sampling", "smt",
 }  # fmt: skip
 """The kinds that this implementation derives."""
 VECTORS = ROOT / "conformance/vectors/v1"
@@ -39,7 +39,13 @@ BYTE_MUTANTS = 200
 TREE_MUTANTS = 300
 POLICY_MUTANTS = 100
 POSITIONS = 20_000
-FEWER = {"campaign": 90, "certification": 150, "invariance": 90, "mutation": 40}
+FEWER = {
+    "campaign": 90,
+    "certification": 150,
+    "distance-calibration": 150,
+    "invariance": 90,
+    "mutation": 40,
+}
 """Mutants of a kind whose certificates are large."""
 
 # One process builds the binary for all of them.
@@ -290,7 +296,7 @@ def test_agrees_on_byte_mutants(binary: Path) -> None:
     [
         *[("hunt", 15), ("lean", 10), ("fidelity", 8), ("invariance", 6), ("replay", 12)],
         *[("mutation", 5), ("campaign", 5), ("finding", 12), ("sampling", 8)],
-        ("certification", 6),
+        *[("certification", 6), ("distance-calibration", 6)],
     ],
 )
 def test_agrees_on_mutants_of_a_certificate(binary: Path, kind: str, codes: int) -> None:

@@ -110,3 +110,12 @@ func parseParameter(text string) (Magnitude, bool) {
 	}
 	return read.magnitude(), true
 }
+
+// Gap is how far a log-probability is below 0, c · 10^q; false where the text is none ([SAMP-7]).
+func Gap(text string) (c *big.Int, q int, ok bool) {
+	read, ok := ParseLogprob(text)
+	if !ok {
+		return nil, 0, false
+	}
+	return read.coefficient(), read.q, true
+}

@@ -4,6 +4,7 @@ package verify
 import (
 	"lockstep/conformance/go/campaign"
 	"lockstep/conformance/go/certification"
+	"lockstep/conformance/go/distance"
 	"lockstep/conformance/go/envelope"
 	"lockstep/conformance/go/fidelity"
 	"lockstep/conformance/go/finding"
@@ -86,6 +87,10 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	distances, err := distance.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
@@ -99,6 +104,7 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			mutation.PredicateType:   {Schema: mutations.Schema, SpecDigest: mutations.SpecDigest},
 			replay.PredicateType:     {Schema: replays.Schema, SpecDigest: replays.SpecDigest},
 			sampling.PredicateType:   {Schema: samplings.Schema, SpecDigest: samplings.SpecDigest},
+			distance.PredicateType:   {Schema: distances.Schema, SpecDigest: distances.SpecDigest},
 			certification.PredicateType: {
 				Schema: certifications.Schema, SpecDigest: certifications.SpecDigest,
 			},
@@ -108,6 +114,7 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			campaign.PredicateType: campaigns, finding.PredicateType: findings,
 			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, mutation.PredicateType: mutations, replay.PredicateType: replays,
 			sampling.PredicateType: samplings, certification.PredicateType: certifications,
+			distance.PredicateType: distances,
 		},
 	}, nil
 }
