@@ -35,10 +35,11 @@ def placement(rungs: Sequence[Statistics], accepts: int) -> Placement:
         rungs: in order.
         accepts: 1 or more, and fewer than there are.
     """
-    margin: int = spec.load("distance-calibration.json")["margin_permille"]
+    gates = spec.load("distance-calibration.json")["gates"]
     calibrating = [text for rung in rungs[:accepts] for text in rung[::2]]
     thresholds = tuple(
-        min(MOST, -(-margin * max(gate) // 1000)) for gate in zip(*calibrating, strict=True)
+        min(MOST, -(-gate["margin_permille"] * max(found) // 1000))
+        for gate, found in zip(gates, zip(*calibrating, strict=True), strict=True)
     )
     accepted = [_beyond(rung[1::2], thresholds) for rung in rungs[:accepts]]
     others = [(_beyond(rung, thresholds), len(rung)) for rung in rungs[accepts:]]

@@ -253,7 +253,6 @@ def test_the_verifier_has_the_constants_of_the_data() -> None:
     data = spec.load("distance-calibration.json")
     assert data["pairs_most"] == limits.DISTANCE_PAIRS
     assert tuple(data["quantiles"]) == distance_calibration._QUANTILES
-    assert data["margin_permille"] == distance_placements._TWICE
     assert data["positions_least"] == distance_placements._POSITIONS_LEAST
     assert data["texts_least"] == distance_placements._TEXTS_LEAST
     assert (data["mass_least_permille"], data["mass_most_permille"]) == (990, 1010)

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lockstep_verify.derive.distance_measures import beyond
+from lockstep_verify.derive.distance_measures import GATES, beyond
 
 _LARGEST = (1 << 53) - 1
-_TWICE = 2000
 _POSITIONS_LEAST = 32
 _TEXTS_LEAST = 4
 
@@ -34,8 +33,8 @@ def place(rungs: Sequence[Statistics], accepts: int) -> Placement:
     """Give the placement of rungs, of which the first so many are accepted."""
     calibrating = [text for rung in rungs[:accepts] for text in rung[::2]]
     thresholds = [
-        min(_LARGEST, (_TWICE * max(column) + 999) // 1000)
-        for column in zip(*calibrating, strict=True)
+        min(_LARGEST, (margin * max(text[gate] for text in calibrating) + 999) // 1000)
+        for gate, (_, _, margin) in enumerate(GATES)
     ]
     outcomes = []
     held_out_beyond = 0
