@@ -1,0 +1,170 @@
+"""Artifacts of an execution: what its requests drew, and from which numbers [ENG-14].
+
+An observer beside the engine. It asks for the supports that the engine has drawn from, by the same
+function and of the same logits, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lockstep import spec
+from lockstep.engine.execute import Execution, StepView
+from lockstep.engine.sampler import Drawing, seed, support, units
+from lockstep.errors import LockstepError
+from lockstep.sampling.document import Artifact, Signed, artifact_document, read_request
+from lockstep.sampling.shadow import PATHS, shadow
+from lockstep.schedule.workload import Request
+
+
+class Model(NamedTuple):
+    """What a request says of the model that is to serve it.
+
+    Attributes:
+        sha256: of the checkpoint.
+        tokenizer_sha256: of its tokenizer's file.
+    """
+
+    sha256: str
+    tokenizer_sha256: str
+
+
+class Shadows(NamedTuple):
+    """How often floats would have drawn another token.
+
+    Attributes:
+        positions: that were drawn.
+        differing: of these, by path.
+    """
+
+    positions: int
+    differing: Mapping[str, int]
+
+
+class Recorder:
+    """Sees an execution and keeps what its requests would sign.
+
+    Args:
+        shadowed: whether to draw each token in floats as well, and to count where that differs.
+    """
+
+    def __init__(self, shadowed: bool = False) -> None:
+        self._shadowed = shadowed
+        self._signed: dict[str, list[Signed]] = {}
+        self._drawn = 0
+        self._differing: Counter[str] = Counter()
+        self._execution: Execution | None = None
+
+    @property
+    def shadows(self) -> Shadows:
+        """What was counted; nothing where it was not asked for."""
+        return Shadows(self._drawn, {path.name: self._differing[path.name] for path in PATHS})
+
+    def after_step(self, view: StepView) -> None:
+        """See a step: keep the support of each token that it has drawn."""
+        self._execution = view.execution
+        emitting = [item for item in view.work if item.emits]
+        requests = [view.execution.ledger.request(item.number) for item in emitting]
+        drawn = [place for place, one in enumerate(requests) if not one.sampling.greedy]
+        rows = units(view.execution.model.backend, view.logits[drawn]) if drawn else np.empty(0)
+        found = dict(zip(drawn, rows, strict=True))
+        for place, (request, token) in enumerate(zip(requests, view.tokens, strict=True)):
+            signed = self._signed.setdefault(request.id, [])
+            pairs = None
+            if place in found:
+                row = found[place]
+                pairs = support(row, request.sampling).texts()
+                if self._shadowed:
+                    self._shadow(request, len(signed), row, token)
+            signed.append(Signed(str(token), pairs))
+
+    def document(self, model: Model) -> dict[str, Any]:
+        """Give the sequences of the requests that have ended, as `lockstep sampling` reads them.
+
+        Args:
+            model: what requests say of it.
+
+        Raises:
+            LockstepError: DUPLICATE_REQUEST, two of them have one name and choice; BAD_VALUE, two
+                of one name differ in more than their choice. Neither is one request's choice.
+        """
+        execution = self._execution
+        if execution is None:
+            return {"sequences": []}
+        outputs = execution.run().outputs
+        ended = [one for one in execution.workload.requests if outputs[one.id].reason != _OPEN]
+        stated = _requests(ended, execution, model)
+        sequences = []
+        for request in ended:
+            name, choice = request.stream
+            output = outputs[request.id]
+            artifact = Artifact(
+                copies=read_request(stated[name]).copy(choice),
+                length=len(output.tokens),
+                finish="stop" if output.reason == "eos" else "length",
+                positions=tuple(self._signed[request.id]),
+            )
+            made = {"request": stated[name], "choice": choice}
+            sequences.append({**made, "artifact": artifact_document(artifact)})
+        return {"sequences": sequences}
+
+    def _shadow(self, request: Request, position: int, row: Any, token: int) -> None:
+        parameters = request.sampling.resolved
+        named = seed(Drawing(*request.stream, position, request.sampling))
+        self._drawn += 1
+        for path in PATHS:
+            other = shadow(support(row, request.sampling), parameters, named, path).token
+            self._differing[path.name] += other != token
+
+
+_OPEN = "unfinished"
+
+
+def _requests(
+    requests: list[Request], execution: Execution, model: Model
+) -> dict[str, dict[str, Any]]:
+    """Give what was asked for, by name; the choices of a name are one request's."""
+    choices: dict[str, set[int]] = {}
+    first: dict[str, Request] = {}
+    for one in requests:
+        name, choice = one.stream
+        if choice in choices.setdefault(name, set()):
+            raise LockstepError("DUPLICATE_REQUEST", one.id, f"one choice {choice} of {name}")
+        choices[name].add(choice)
+        asked = first.setdefault(name, one)
+        if _asked(asked) != _asked(one):
+            raise LockstepError("BAD_VALUE", one.id, f"what {asked.id} asks for", "another")
+    return {
+        name: _stated(one, max(choices[name]) + 1, execution, model) for name, one in first.items()
+    }
+
+
+def _asked(request: Request) -> tuple[object, ...]:
+    return request.prompt, request.max_new, request.ignore_eos, request.salt, request.sampling
+
+
+def _stated(request: Request, choices: int, execution: Execution, model: Model) -> dict[str, Any]:
+    data, own, config = spec.load("sampling.json"), request.sampling, execution.model.config
+    return {
+        "version": data["contract"],
+        "seed_domain": data["seed_domain"],
+        "inference_id": request.stream[0],
+        "user_seed": str(own.seed),
+        "beacon": own.beacon,
+        "choices": choices,
+        "temperature": own.temperature,
+        "top_k": own.top_k,
+        "top_p": own.top_p,
+        "min_p": own.min_p,
+        "min_tokens": 0,
+        "max_tokens": request.max_new,
+        "stop_tokens": [] if request.ignore_eos else sorted(config.eos_token_ids),
+        "features": [],
+        "model_sha256": model.sha256,
+        "tokenizer_sha256": model.tokenizer_sha256,
+        "vocab_size": config.vocab_size,
+    }
