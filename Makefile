@@ -28,7 +28,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation certify-faults relations bench-engine bench-minimize gpu-evidence \
+	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation certify-faults relations bench-engine bench-minimize bench-convert gpu-evidence \
 	parity \
 	certify-peers \
 	dist clean
@@ -161,6 +161,9 @@ relations: $(VENV)/.stamp-test ## Run every relation at every block size on a ti
 bench-engine: $(VENV)/.stamp-test ## Time the invariant backend against a fast one
 	@echo "==> Timing the engine"
 	@$(BIN)/lockstep bench-engine
+
+bench-convert: $(VENV)/.stamp-test ## Time conversions of 1 GiB beside memcpy, NumPy, torch and einops
+	@$(BIN)/lockstep bench-convert
 
 bench-minimize: $(VENV)/.stamp-test ## Reduce ten findings beside picire
 	@echo "==> Reducing ten findings with this reduction and with picire (some minutes)"

@@ -27,6 +27,8 @@ LEAST_SHARE = 1 << 20
 TILE = 32
 """Items a side of a tile: 32 lines of each side, some kilobytes, stay in a first-level cache."""
 UNTILED = 1 << 62
+STREAMS = 16
+"""Streams of memory that a processor keeps apart."""
 ENGINES = ("numba", "numpy")
 """What copies, the first that is installed."""
 
@@ -222,7 +224,7 @@ def _by_numba(part: Part, source: Bytes, destination: Bytes) -> None:
     width = _width(part, [to, *written], kernels.WIDTHS)
     past_cache = width >= 16 and part.length >= kernels.LINE
     if past_cache:
-        loops, tile = sorted(part.loops, key=lambda loop: -abs(loop.source)), UNTILED
+        loops, tile = _for_streams(part.loops), UNTILED
     else:
         width = _width(part, [], kernels.WIDTHS[1:])
         loops, tile = _for_tiles(part.loops), TILE
@@ -232,6 +234,21 @@ def _by_numba(part: Part, source: Bytes, destination: Bytes) -> None:
         to, came, part.length // width, tuple(first), tuple(second), tile,
         np.array(outer, dtype=np.int64).reshape(-1, 3),
     )  # fmt: skip
+
+
+def _for_streams(loops: Sequence[Loop]) -> list[Loop]:
+    """Put loops in the source's order, those of few turns last.
+
+    Both sides are then gone through in a few streams, each from its beginning to its end, which
+    is what a processor fetches ahead and gathers writes for.
+    """
+    order = sorted(loops, key=lambda loop: -abs(loop.source))
+    streams, inner = 1, list[Loop]()
+    for loop in reversed(order):
+        if streams * loop.times <= STREAMS:
+            streams *= loop.times
+            inner.insert(0, loop)
+    return [loop for loop in order if loop not in inner] + inner
 
 
 def _for_tiles(loops: Sequence[Loop]) -> list[Loop]:

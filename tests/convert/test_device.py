@@ -1,0 +1,65 @@
+"""The kernel for accelerators, run by Triton's interpreter; on a device where there is one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+PROGRAM = """
+import numpy as np, sys, torch
+from lockstep.convert import device
+from lockstep.convert.execute import convert
+from lockstep.convert.plan import plan
+from lockstep.convert.names import resolve
+from lockstep.layouts.geometry import Geometry
+from lockstep.errors import LockstepError
+
+where = sys.argv[1]
+geometry = Geometry(21, 2, 4, 8, 128, 64, "float16")
+for pair in (
+    ("vllm/vllm-0.22-nhd,block=6", "vllm/vllm-tp2,block=4"),
+    ("sglang/hicache-page-head", "vllm:BHLNC"),
+    ("llamacpp/llamacpp-no-flash", "vllm/vllm-paged-x"),
+    ("vllm/vllm-mla", "vllm/vllm-mla-tp2"),
+):
+    made = plan(*(resolve(name) for name in pair), geometry)
+    rng = np.random.default_rng(3)
+    source = [rng.integers(0, 256, one.bytes, dtype=np.uint8) for one in made.source.buffers]
+    due = convert(made, source, engine="numpy")
+    into = [torch.zeros(one.bytes, dtype=torch.uint8, device=where)
+            for one in made.destination.buffers]
+    tensors = [torch.from_numpy(one).to(where) for one in source]
+    device.convert(made, tensors, into)
+    for got, wanted in zip(into, due, strict=True):
+        assert np.array_equal(got.cpu().numpy(), wanted), pair
+    for wrong in (into[1:], [one[:-1] for one in into]):
+        try:
+            device.convert(made, tensors, wrong)
+        except LockstepError as fault:
+            assert fault.code == "BAD_VALUE"
+        else:
+            raise AssertionError("taken")
+print("same bytes")
+"""
+
+
+def run(where: str, **variables: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, where],
+        capture_output=True, text=True, env={**os.environ, **variables}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_kernel_moves_what_the_plan_says() -> None:
+    assert run("cpu", TRITON_INTERPRET="1") == "same bytes\n"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no accelerator on this machine")
+def test_on_a_device() -> None:
+    assert run("cuda") == "same bytes\n"
