@@ -56,6 +56,8 @@ def parameters(config: Config, found: Found, positive: str) -> dict[str, Any]:
         option = f"--{axis['name']}"
         plan[axis["name"]] = _ordered(plan[axis["name"]], axis["values"], option)
     _settle_positive(plan, chosen)
+    if len(set(plan["varying_widths"])) < 2:
+        raise LockstepError("USAGE", "varying_widths", "widths that differ", plan["varying_widths"])
     names = spec.load("schemas/certification.schema.json")["$defs"]["plan"]["required"]
     return {name: plan[name] for name in names}
 

@@ -272,7 +272,9 @@ class Run:
             requested["answered_model"] = self._adapter.model
         return Seen(
             plan=self._plan,
-            adapter=Spoken(self._adapter.name, self._gauge, is_verified(self._adapter.name)),
+            adapter=Spoken(
+                self._adapter.name, self._gauge, is_verified(self._adapter.name, self._gauge)
+            ),
             subject=Subject(
                 subject.identity(self._adapter, told, self._launch, config.recorded),
                 self._launch,

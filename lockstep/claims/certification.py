@@ -98,7 +98,7 @@ def _cell(one: Cell) -> dict[str, Any]:
     named = "none"
     if one.batched:
         named = "overlap" if one.run.adapter.gauge is None else "gauge"
-    widths = [witness.width(told, one.run.adapter) for told in one.batched]
+    widths = [witness.width(one.planned, told, one.run.adapter) for told in one.batched]
     return {
         "case": one.planned.case,
         "control": one.planned.control,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from lockstep.certify.observation import Output
 from lockstep.certify.requests import Request
 
+_NO_TEXT = hashlib.sha256(b"").hexdigest()
 KINDS = ("tokens", "shape", "logprobs")
 _EXACT = Context(prec=4000)
 """More digits than two numbers of the schema can span."""
@@ -32,6 +34,13 @@ def listed(output: Output) -> tuple[Any, ...] | None:
 def says(output: Output) -> bool:
     """Whether an output has anything that a user reads: ids, token texts or text."""
     return listed(output) is not None or output.text_sha256 is not None
+
+
+def is_empty(output: Output) -> bool:
+    """Whether nothing stands in an output: no token, or where none is reported no text."""
+    if listed(output) is not None:
+        return not listed(output)
+    return output.text_sha256 == _NO_TEXT
 
 
 def _shape(output: Output) -> tuple[Any, ...]:

@@ -164,12 +164,11 @@ class Cell:
     @cached_property
     def batched(self) -> tuple[Round, ...]:
         """The rounds that formed a batch and are no priming."""
-        plan, adapter, least = self.run.plan, self.run.adapter, self.planned.width
+        cell, plan, adapter = self.planned, self.run.plan, self.run.adapter
         return tuple(
             one
             for one in self._measured
-            if witness.is_batched(one, plan, adapter, least)
-            and witness.took_place(self.planned, one)
+            if witness.is_batched(cell, one, plan, adapter) and witness.took_place(cell, one)
         )
 
     @property
@@ -195,7 +194,7 @@ class Cell:
             "not_cached": self.cache == "contradicted",
             "divergent": self.found.settled,
             "first_run_only": bool(self.kinds),
-            "missing": any(map(self._lacking, self.rounds)),
+            "missing": any(map(self._lacking, self.rounds)) or self._is_empty,
             "clean": True,
         }
         return next(name for name, applies in holds.items() if applies)
@@ -234,6 +233,17 @@ class Cell:
             if answers.lacks(output, observable, request.rescores is not None):
                 return True
         return False
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether no probe got an answer in which anything stands."""
+        told = [
+            output
+            for one in self.rounds
+            for place, request in enumerate(self.planned.present(one.number))
+            if request.role == "probe" and (output := self.output(one, place)) is not None
+        ]
+        return bool(told) and all(map(answers.is_empty, told))
 
     def statistics(self) -> dict[str, Any] | None:
         """Give rates over rounds and lifetimes, of a cell that is scored [CERT-18]."""

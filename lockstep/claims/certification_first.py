@@ -33,11 +33,11 @@ def _where(cell: Cell, one: Difference) -> tuple[int | None, str | None]:
     position = answers.agreeing(left, right, one.kind)
     if one.kind == "tokens" or position is None:
         return position, None
-    one, other = left.logprobs or (), right.logprobs or ()
-    if position >= len(one):
+    numbers, others = left.logprobs or (), right.logprobs or ()
+    if position >= len(numbers):
         # `top` of a malformed answer may go further than its log-probabilities.
         return position, None
-    return position, answers.delta(one[position], other[position])
+    return position, answers.delta(numbers[position], others[position])
 
 
 def _rescored(cell: Cell, one: Difference) -> tuple[int, str | None]:

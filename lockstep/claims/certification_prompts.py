@@ -58,7 +58,9 @@ def _condition(cell: PlannedCell, one: CellSeen, seen: Seen) -> dict[str, Any]:
         "order": cell.order,
         "rounds": [{**told.document(), "scores": _scores(told)} for told in one.rounds],
         "reason": one.reason,
-        "batched_rounds": sum(is_batched(told, seen.plan, seen.adapter) for told in one.rounds),
+        "batched_rounds": sum(
+            is_batched(cell, told, seen.plan, seen.adapter) for told in one.rounds
+        ),
         "cache_witness": cache_witness(cell, one.rounds, {**seen.plan, "priming": 0}),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from lockstep import spec
 from lockstep.certify.cells import PlannedCell
@@ -13,38 +14,52 @@ _GAUGE_LAG = 2
 """The largest reading beside requests that are sent one by one."""
 
 
-def together(spans: Iterable[tuple[int, int]]) -> int:
-    """Give the most spans, each without its end, that share a moment."""
+class Span(NamedTuple):
+    """When a request ran, without the moment of its end; and whether it is a probe."""
+
+    start: int
+    end: int
+    probe: bool
+
+
+def together(spans: Iterable[Span]) -> int:
+    """Give the most spans that share a moment, a probe's among them."""
     held = list(spans)
-    return max((sum(a <= at < b for a, b in held) for at, _ in held), default=0)
+    moments = ([one for one in held if one.start <= at.start < one.end] for at in held)
+    return max((len(ones) for ones in moments if any(one.probe for one in ones)), default=0)
 
 
-def in_flight(one: Round) -> int:
-    """Give the most requests between start and end at one time."""
-    return together(zip(one.start_us, one.end_us, strict=True))
+def in_flight(cell: PlannedCell, one: Round) -> int:
+    """Give the most requests between start and end at one time, a probe among them."""
+    return together(map(Span, one.start_us, one.end_us, _probes(cell, one)))
 
 
-def overlap(one: Round) -> int | None:
-    """Give the most requests between first token and end at one time; None where not known."""
+def overlap(cell: PlannedCell, one: Round) -> int | None:
+    """Give the most requests between first token and end, likewise; None where not known."""
     spans = []
-    for output, first, end in zip(one.outputs, one.first_us, one.end_us, strict=True):
+    seen = zip(one.outputs, one.first_us, one.end_us, _probes(cell, one), strict=True)
+    for output, first, end, probe in seen:
         if first is not None:
-            spans.append((first, end))
+            spans.append(Span(first, end, probe))
         elif output is not None:
             return None
     return together(spans)
 
 
-def is_batched(one: Round, plan: Plan, adapter: Adapter, least: int = 2) -> bool:
-    """Whether a batch formed in a round, of so many requests at least [CERT-11]."""
-    known = overlap(one)
-    if in_flight(one) < 2 or (known is not None and known < 2):
+def _probes(cell: PlannedCell, one: Round) -> list[bool]:
+    return [request.role == "probe" for request in cell.present(one.number)]
+
+
+def is_batched(cell: PlannedCell, one: Round, plan: Plan, adapter: Adapter) -> bool:
+    """Whether a batch formed in a round, as wide as the case needs [CERT-11]."""
+    known, least = overlap(cell, one), cell.width
+    if in_flight(cell, one) < 2 or (known is not None and known < 2):
         return False
     if known is None and ("stream" in plan["offers"] or adapter.gauge is None):
         return False
     if adapter.gauge is None:
-        return "stream" in plan["offers"] and width(one, adapter) >= least
-    return least <= width(one, adapter) <= len(one.outputs)
+        return "stream" in plan["offers"] and width(cell, one, adapter) >= least
+    return least <= width(cell, one, adapter) <= len(one.outputs)
 
 
 def is_alone(one: Round, adapter: Adapter) -> bool:
@@ -69,9 +84,9 @@ def took_place(cell: PlannedCell, one: Round) -> bool:
     return True
 
 
-def width(one: Round, adapter: Adapter) -> int:
+def width(cell: PlannedCell, one: Round, adapter: Adapter) -> int:
     """Give how many requests a round that is batched had at once."""
-    return (one.peak_running if adapter.gauge is not None else overlap(one)) or 0
+    return (one.peak_running if adapter.gauge is not None else overlap(cell, one)) or 0
 
 
 def settled(rounds: Sequence[Round], priming: int) -> tuple[Round, ...]:

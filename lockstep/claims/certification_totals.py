@@ -148,7 +148,7 @@ def limits(cells: Sequence[Cell], seen: Seen, shown: Mapping[str, str]) -> list[
         holds.add("overlap_only")
     if any(one.cache == "not_reported" and _long(one) for one in scored):
         holds.add("cache_not_reported")
-    if plan["observable"] != "logprobs":
+    if plan["observable"] != "logprobs" or _is_constant(seen):
         holds.add("weak_observable")
     if plan["form"] == "text":
         holds.add("text_prompts")
@@ -165,6 +165,11 @@ def limits(cells: Sequence[Cell], seen: Seen, shown: Mapping[str, str]) -> list[
     if omitted(seen):
         holds.add("cases_omitted")
     return [one["id"] for one in spec.load(FILE)["limits"] if one["id"] in holds]
+
+
+def _is_constant(seen: Seen) -> bool:
+    """Whether all log-probabilities are one and the same text, or there are none."""
+    return len({number for one in seen.outputs for number in one.logprobs or ()}) < 2
 
 
 def _long(cell: Cell) -> bool:

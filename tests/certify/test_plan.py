@@ -139,6 +139,22 @@ def test_the_positive_control_of_the_built_in_server() -> None:
     assert positive_of(fault, adapter) == ("fault", fault.positive)
 
 
+def test_a_positive_control_is_another_server() -> None:
+    adapter = ADAPTERS["vllm"]("m")
+    same = Config(launch=Command("/a/vllm serve /m"), positive=Command("/b/vllm serve /m"))
+    long = Config(launch=Command(f"lockstep serve --x {'y' * 400}"))
+    for config, kind in ((same, adapter), (long, ADAPTERS["lockstep"]("m"))):
+        with pytest.raises(LockstepError) as refusal:
+            positive_of(config, kind)
+        assert (refusal.value.code, refusal.value.pointer) == ("USAGE", "--positive")
+
+
+def test_varying_widths_vary() -> None:
+    with pytest.raises(LockstepError) as refusal:
+        plan(varying_widths=(5, 5))
+    assert (refusal.value.code, refusal.value.pointer) == ("USAGE", "varying_widths")
+
+
 def test_a_positive_control_needs_an_address_of_its_own() -> None:
     config = Config(endpoint="http://127.0.0.1:1", controlled=True, positive=Command("serve"))
     with pytest.raises(LockstepError) as refusal:

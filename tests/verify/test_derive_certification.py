@@ -7,6 +7,7 @@ agree on it is a test by itself.
 from __future__ import annotations
 
 import copy
+import hashlib
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -147,7 +148,10 @@ FORM = [
     ("/plan/seed", 2, f"{P}/cells/0/requests_sha256", COVERAGE),
     ("/plan/offers", ["token_prompts"], f"{P}/cells/3/reason", BAD),
     ("/plan/context", 10, f"{P}/cells/0/reason", BAD),
+    ("/plan/varying_widths", [5, 5], f"{P}/plan/varying_widths", BAD),
     ("/adapter/name", "unknown", f"{P}/adapter/name", BAD),
+    ("/adapter/name", "sglang", f"{P}/adapter/verified", BAD),
+    ("/adapter/gauge", "up", f"{P}/adapter/verified", BAD),
     ("/adapter/gauge", None, f"{P}/cells/0/rounds/0/peak_running", BAD),
     ("/cells/0/reason", "budget", f"{P}/cells/0/reason", BAD),
     ("/cells/0/rounds/0/number", 1, f"{P}/cells/0/rounds/0/number", BAD),
@@ -160,6 +164,7 @@ FORM = [
     ("/subject/identity/0/name", "runtime_version", f"{P}/subject/identity", COVERAGE),
     ("/subject/launch", None, f"{P}/plan/lifetimes", BAD),
     ("/subject/positive", None, f"{P}/subject/positive", BAD),
+    ("/subject/positive/command", "serve", f"{P}/subject/positive/command", BAD),
 ]
 
 
@@ -216,6 +221,55 @@ def test_a_sequential_run_cannot_be_called_a_batch() -> None:
     assert refusal(forged) == (OUTCOME, f"{P}/cells/0/witness")
     for name, value in (("witness", "none"), ("width", 0)):
         put(forged, f"{P}/cells/0/{name}", value)
+    assert refusal(forged) == (OUTCOME, f"{P}/cells/0/verdict")
+
+
+def test_fillers_beside_each_other_are_no_batch_of_a_probe() -> None:
+    # The gauge was high and requests overlapped, but never while a probe ran.
+    forged = stated(CLEAN)
+    cell = get(forged, f"{P}/cells/0")
+    for one in cell["rounds"]:
+        probes = 4
+        for place in range(probes, len(one["outputs"])):
+            for name in ("start_us", "first_us", "end_us"):
+                one[name][place] += 10**6
+        # Probes of the second wave run one after the other.
+        for place in range(1, probes):
+            one["start_us"][place] = 10_000 * place
+            one["first_us"][place] = 10_000 * place + 1
+            one["end_us"][place] = 10_000 * place + 2
+    assert refusal(forged) == (OUTCOME, f"{P}/cells/0/witness")
+
+
+def test_a_constant_is_a_weak_observable() -> None:
+    def twist(asked: Asked) -> Output:
+        usual = made.answer(asked.request.prompt, asked.request)
+        return replace(usual, logprobs=("0",) * len(usual.tokens or ()), top=None)
+
+    told = folded(made.seen(SMALL, twist))
+    assert (told["verdict"], "weak_observable" in told["limits"]) == ("CLEAN", True)
+    forged = stated(told)
+    forged["predicate"]["limits"].remove("weak_observable")
+    assert refusal(forged) == (OUTCOME, f"{P}/limits")
+
+
+@pytest.mark.parametrize("reported", ["tokens", "text"])
+def test_a_server_that_answers_nothing_is_not_clean(reported: str) -> None:
+    nothing = hashlib.sha256(b"").hexdigest()
+    none = Output((), None, nothing, "stop", (), ()) if reported == "tokens" else None
+    silent = none or Output(text_sha256=nothing, finish="stop")
+    small = {**SMALL, "observable": "logprobs" if reported == "tokens" else "text"}
+
+    def twist(asked: Asked) -> Output | None:
+        return None if asked.cell.control == "sensitivity" else silent
+
+    told = folded(made.seen(small, twist))
+    # The altered requests are answered, so that the sensitivity control is shown.
+    assert told["counts"]["sensitivity_shown"] == 1
+    assert {one["verdict"] for one in told["cells"]} == {"missing", "clean"}
+    forged = stated(told)
+    assert judge(forged).verdict == told["verdict"] == "INCONCLUSIVE"
+    put(forged, f"{P}/cells/0/verdict", "clean")
     assert refusal(forged) == (OUTCOME, f"{P}/cells/0/verdict")
 
 

@@ -176,6 +176,10 @@ def _check_settings(predicate: Document) -> None:
     if (subject["positive"] is None) != (predicate["plan"]["positive"] == "absent"):
         expected = "a launch, exactly where there is a positive control"
         form.refuse("subject/positive", expected, subject["positive"])
+    launches = subject["launch"], subject["positive"]
+    if None not in launches and launches[0]["command"] == launches[1]["command"]:
+        expected, got = "another command than the server's", launches[1]["command"]
+        form.refuse("subject/positive/command", expected, got)
     sha256 = hashlib.sha256(lcj.encode(subject)).hexdigest()
     require("BAD_VALUE", "subject_sha256", sha256, predicate["subject_sha256"])
 

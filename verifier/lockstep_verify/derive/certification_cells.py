@@ -133,7 +133,7 @@ def _malformed(cell: Cell, one: Document, plan: Document, table: Table) -> bool:
 
 
 def _missing(cell: Cell, rounds: list[Document], plan: Document, table: Table) -> bool:
-    """Whether an answer of a probe or filler lacks what the observable needs (CERT-16)."""
+    """Whether answers lack what the observable needs, or have nothing at all (CERT-16)."""
     for one in rounds:
         for request, output in zip(cell.requests, one["outputs"], strict=False):
             if output is None or request["role"] not in ("probe", "filler"):
@@ -142,7 +142,13 @@ def _missing(cell: Cell, rounds: list[Document], plan: Document, table: Table) -
             rescores = request["rescores"] is not None and plan["observable"] == "logprobs"
             if table.answers[output].lacks or (rescores and told is None):
                 return True
-    return False
+    answered = [
+        table.answers[output].empty
+        for one in rounds
+        for request, output in zip(cell.requests, one["outputs"], strict=False)
+        if output is not None and request["role"] == "probe"
+    ]
+    return bool(answered) and all(answered)
 
 
 def _statistics(compared: list[Alike], counted: list[Document], table: Table) -> Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from lockstep_verify.derive.certification_plan import AT
 from lockstep_verify.errors import Refusal
 
 Document = dict[str, Any]
+_NO_TEXT = hashlib.sha256(b"").hexdigest()
 
 
 class Answer(NamedTuple):
@@ -20,6 +22,7 @@ class Answer(NamedTuple):
         whole: likewise of all that is compared.
         says: whether it has ids, token texts or text at all.
         size: tokens, or None where they are not reported.
+        empty: whether nothing stands in it that could be compared.
         broken: malformed whatever was asked.
         lacks: what the observable needs is missing.
         widest: the most entries of `top` at a position.
@@ -30,6 +33,7 @@ class Answer(NamedTuple):
     whole: int
     says: bool
     size: int | None
+    empty: bool
     broken: bool
     lacks: bool
     widest: int
@@ -59,8 +63,9 @@ def answers(outputs: list[Document], observable: str) -> list[Answer]:
         needed = {"text": [text], "tokens": [listed], "logprobs": [listed, logprobs]}
         lacks = None in needed[observable]
         widest = max(map(len, top), default=0) if top is not None else 0
+        empty = size == 0 or (size is None and text == _NO_TEXT)
         broken = _broken(fields, size)
-        found.append(Answer(same, alike, equal, says, size, broken, lacks, widest))
+        found.append(Answer(same, alike, equal, says, size, empty, broken, lacks, widest))
     return found
 
 

@@ -90,9 +90,16 @@ def check_plan(plan: Document, adapter: Document, launched: bool) -> None:
     if plan["form"] == "text":
         require("BAD_VALUE", "plan/low", 0, plan["low"])
         require("BAD_VALUE", "plan/span", len(data["words"]), plan["span"])
-    adapters = [one["name"] for one in data["adapters"]]
-    if adapter["name"] not in adapters:
-        raise Refusal("BAD_VALUE", f"{AT}/adapter/name", adapters, adapter["name"])
+    if len(set(plan["varying_widths"])) < 2:
+        expected, got = "widths that differ", plan["varying_widths"]
+        raise Refusal("BAD_VALUE", f"{AT}/plan/varying_widths", expected, got)
+    adapters = {one["name"]: one for one in data["adapters"]}
+    entry = adapters.get(adapter["name"])
+    if entry is None:
+        raise Refusal("BAD_VALUE", f"{AT}/adapter/name", list(adapters), adapter["name"])
+    own = entry["verified"] and adapter["gauge"] in (None, *entry["running"])
+    if adapter["verified"] and not own:
+        raise Refusal("BAD_VALUE", f"{AT}/adapter/verified", False, True)
 
 
 def _ordered(stated: list[str], names: list[str], where: str) -> None:

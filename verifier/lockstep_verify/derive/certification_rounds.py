@@ -153,21 +153,31 @@ def check_waves(cell: Cell, one: Document, at: str) -> None:
         before = places or before
 
 
-def most_at_once(begin: list[int], end: list[int]) -> int:
-    """Give the most intervals, each without its end, that share a moment."""
-    steps = sorted([(at, 1) for at in begin] + [(at, -1) for at in end])
-    running = most = 0
-    for _, step in steps:
+def most_at_once(begin: list[int], end: list[int], probes: list[bool]) -> int:
+    """Give the most intervals, each without its end, that share a moment with a probe's."""
+    steps = sorted(
+        [(at, 1, own) for at, own in zip(begin, probes, strict=True)]
+        + [(at, -1, own) for at, own in zip(end, probes, strict=True)]
+    )
+    running = probing = most = 0
+    for _, step, own in steps:
         running += step
-        most = max(most, running)
+        probing += step * own
+        if probing:
+            most = max(most, running)
     return most
 
 
-def batched(one: Document, streams: bool, gauge: bool, width: int = 2) -> bool:
-    """Whether so many requests of a round ran at once (CERT-11)."""
-    if most_at_once(one["start_us"], one["end_us"]) < 2 or not (streams or gauge):
+def _probes(cell: Cell, one: Document) -> list[bool]:
+    return [request["role"] == "probe" for request in cell.requests[: len(one["outputs"])]]
+
+
+def batched(cell: Cell, one: Document, streams: bool, gauge: bool) -> bool:
+    """Whether as many requests of a round as the case needs ran at once (CERT-11)."""
+    width, probes = _case(cell)["width"], _probes(cell, one)
+    if most_at_once(one["start_us"], one["end_us"], probes) < 2 or not (streams or gauge):
         return False
-    together = overlap(one)
+    together = overlap(cell, one)
     if (together is None and streams) or (together is not None and together < 2):
         return False
     peak = one["peak_running"]
@@ -190,32 +200,32 @@ def joined(cell: Cell, one: Document) -> bool:
     return True
 
 
-def overlap(one: Document) -> int | None:
-    """Give the most requests between first token and end at one time; None: not known."""
+def overlap(cell: Cell, one: Document) -> int | None:
+    """Give the most requests between first token and end beside a probe; None: not known."""
     if any(
         first is None and output is not None
         for first, output in zip(one["first_us"], one["outputs"], strict=True)
     ):
         return None
-    streamed = [
-        (first, end)
-        for first, end in zip(one["first_us"], one["end_us"], strict=True)
-        if first is not None
-    ]
-    return most_at_once([first for first, _ in streamed], [end for _, end in streamed])
+    probes = _probes(cell, one)
+    streamed = [at for at, first in enumerate(one["first_us"]) if first is not None]
+    first, end, own = (
+        [of[at] for at in streamed] for of in (one["first_us"], one["end_us"], probes)
+    )
+    return most_at_once(first, end, own)
 
 
 def witness(cell: Cell, rounds: list[Document], plan: Document, gauge: bool) -> Witness:
     """Give what a cell's rounds show of batch and cache (CERT-11, CERT-13)."""
-    streams, width = "stream" in plan["offers"], _case(cell)["width"]
-    formed = [batched(one, streams, gauge, width) and joined(cell, one) for one in rounds]
+    streams = "stream" in plan["offers"]
+    formed = [batched(cell, one, streams, gauge) and joined(cell, one) for one in rounds]
     scored = [
         one
         for one, together in zip(rounds, formed, strict=True)
         if together and one["number"] >= plan["priming"]
     ]
     named = ("gauge" if gauge else "overlap") if scored else "none"
-    widths = [(one["peak_running"] if gauge else overlap(one)) or 0 for one in scored]
+    widths = [(one["peak_running"] if gauge else overlap(cell, one)) or 0 for one in scored]
     apart = all(alone(one, gauge) for one in rounds)
     return Witness(formed, apart, named, max(widths, default=0), _cache(cell, rounds, plan))
 

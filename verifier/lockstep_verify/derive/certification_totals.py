@@ -138,7 +138,7 @@ def limits(predicate: Document, judged: list[Judged], status: dict[str, str]) ->
         "cache_not_reported": any(
             one.members["cache_witness"] == "not_reported" and _long(one, plan) for one in cells
         ),
-        "weak_observable": plan["observable"] != "logprobs",
+        "weak_observable": plan["observable"] != "logprobs" or _constant(predicate["outputs"]),
         "text_prompts": plan["form"] == "text",
         "lengths_differ": plan["form"] == "tokens" and _lengths_differ(predicate, judged),
         "one_lifetime": plan["lifetimes"] == 1,
@@ -149,6 +149,11 @@ def limits(predicate: Document, judged: list[Judged], status: dict[str, str]) ->
         "cases_omitted": bool(predicate["omitted"]),
     }
     return [one["id"] for one in spec.load("certification.json")["limits"] if holds[one["id"]]]
+
+
+def _constant(outputs: list[Document]) -> bool:
+    """Whether all log-probabilities are one and the same text, or there are none."""
+    return len({number for one in outputs for number in one["logprobs"] or ()}) < 2
 
 
 def _long(one: Judged, plan: Document) -> bool:
