@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lockstep.engine.run import Run
     from lockstep.engine.tokenizer import Tokenizer
     from lockstep.lifecycle import Pool
+    from lockstep.sampling.record import Recorder, Served
     from lockstep.schedule.policy import Policy
     from lockstep.schedule.schedule import Action, Schedule
     from lockstep.schedule.workload import Workload
@@ -49,16 +50,24 @@ def run(
     unfinished: bool = typer.Option(
         False, "--unfinished", help="Admit a schedule that ends before its requests do."
     ),
+    sampling: Path | None = typer.Option(
+        None, "--sampling", help="File for what was drawn, and from which numbers."
+    ),
+    shadow_float: bool = typer.Option(
+        False, "--shadow-float", help="Count where weights of floats would have drawn otherwise."
+    ),
 ) -> None:
     """Run a workload, under a schedule or under a policy whose schedule is recorded.
 
-    The same model, workload and schedule give the same trajectory on the same backend.
+    The same model, workload and schedule give the same trajectory on the same backend. What
+    --sampling writes, `lockstep sampling replay` judges and `lockstep sampling sign` certifies.
 
     Example: lockstep run --model tiny --workload workload.json --policy swarm --seed 7 --out run
     """
     from lockstep.cli.schedule import choose_policy
     from lockstep.engine.opening import open_model
     from lockstep.engine.record import write_run
+    from lockstep.sampling.record import model_of
     from lockstep.schedule.schedule import (
         Schedule,
         read_schedule,
@@ -70,6 +79,7 @@ def run(
     if out is not None:
         options.require_folder(out, "--out")
     requests = read_workload(workload)
+    recorder = _recorder(shadow_float) if sampling is not None or shadow_float else None
     if schedule is not None:
         options.refuse_beside_schedule(
             {
@@ -84,22 +94,24 @@ def run(
         if not unfinished:
             # Told before anything is computed; a legal schedule with all finishes is complete.
             require_complete(given, requests, str(schedule))
-        opened = open_model(model, backend, dtype).model
-        execution = _execution(opened, requests, given.pool, str(workload))
+        opened = open_model(model, backend, dtype)
+        execution = _execution(opened.model, requests, given.pool, str(workload), recorder)
         steps, total = _scheduled(execution, given, str(schedule)), len(given.steps)
     else:
         if unfinished:
             raise typer.BadParameter("a policy finishes every request", param_hint="--unfinished")
         chosen = choose_policy(policy or "continuous", seed)
         pool = _pool(requests, block_size or 16, blocks)
-        opened = open_model(model, backend, dtype).model
-        execution = _execution(opened, requests, pool, str(workload))
+        opened = open_model(model, backend, dtype)
+        execution = _execution(opened.model, requests, pool, str(workload), recorder)
         steps = _driven(execution, chosen)
         total = sum(request.max_new for request in requests.requests)
     done = _advance(execution, steps, total, schedule is not None, out)
     made = Schedule(execution.ledger.state.pool, done)
     if out is not None:
         write_run(out, requests, made, execution)
+    if recorder is not None:
+        _tell_draws(recorder, model_of(model, opened), sampling)
     _tell(execution, made, _tokenizer(model, execution), out)
 
 
@@ -110,13 +122,37 @@ def _pool(workload: Workload, block_size: int, blocks: int | None) -> Pool:
     return pool_for(workload, block_size) if blocks is None else Pool(blocks, block_size)
 
 
-def _execution(model: Model, workload: Workload, pool: Pool, source: str) -> Execution:
+def _recorder(shadowed: bool) -> Recorder:
+    from lockstep.sampling.record import Recorder
+
+    return Recorder(shadowed)
+
+
+def _tell_draws(recorder: Recorder, served: Served, path: Path | None) -> None:
+    """Write the sequences that were drawn, and tell where floats would have drawn otherwise."""
+    from lockstep.certificate import lcj
+    from lockstep.certificate.write import write_file
+    from lockstep.cli import say
+
+    if path is not None:
+        document = recorder.document(served)
+        write_file(path, lcj.encode(document))
+        say(f"wrote {len(document['sequences'])} sequences to {path}")
+    if recorder.shadowed:
+        positions, differing = recorder.shadows
+        told = ", ".join(f"{name} {count}" for name, count in differing.items())
+        say(f"of {positions} tokens that were drawn, floats would have drawn others: {told}")
+
+
+def _execution(
+    model: Model, workload: Workload, pool: Pool, source: str, observer: Recorder | None
+) -> Execution:
     """Make ready to run; what the model cannot take is refused at its place in the file."""
     from lockstep.engine.execute import Execution
     from lockstep.schedule.workload import require_model
 
     require_model(workload, model.config.vocab_size, model.config.max_position_embeddings, source)
-    return Execution(model, workload, pool)
+    return Execution(model, workload, pool, observer)
 
 
 def _scheduled(execution: Execution, schedule: Schedule, source: str) -> Steps:

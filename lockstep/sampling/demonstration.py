@@ -18,7 +18,7 @@ from lockstep.engine.drive import drive
 from lockstep.engine.opening import open_model
 from lockstep.engine.sampling import Sampling
 from lockstep.engine.tiny import TinyModel, make_tiny
-from lockstep.sampling.record import Model, Recorder
+from lockstep.sampling.record import Recorder, model_of
 from lockstep.schedule.policies import CONTINUOUS
 from lockstep.schedule.policies.batching import Batching
 from lockstep.schedule.workload import Request, Workload
@@ -73,7 +73,7 @@ def document(backend: str = "host") -> dict[str, Any]:
         stops = json.dumps({"eos_token_id": list(STOPS)})
         (folder / GENERATION_CONFIG).write_text(stops, "utf-8")
         opened = open_model(folder, backend)
-        tokenizer = hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest()
+        served = model_of(folder, opened)
     pool = pool_for(requests, BLOCK_SIZE)
     drive(opened.model, requests, pool, Batching(CONTINUOUS), recorder)
-    return recorder.document(Model(opened.checkpoint.sha256, tokenizer))
+    return recorder.document(served)

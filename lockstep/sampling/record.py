@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lockstep import spec
 from lockstep.engine.execute import Execution, StepView
+from lockstep.engine.model_files import read_bytes, sha256
+from lockstep.engine.opening import Opened
 from lockstep.engine.sampler import Drawing, seed, support, units
+from lockstep.engine.tokenizer import TOKENIZER
 from lockstep.errors import LockstepError
 from lockstep.sampling.document import Artifact, Signed, artifact_document, read_request
 from lockstep.sampling.shadow import PATHS, shadow
 from lockstep.schedule.workload import Request
 
 
-class Model(NamedTuple):
+class Served(NamedTuple):
     """What a request says of the model that is to serve it.
 
     Attributes:
@@ -31,6 +35,15 @@ class Model(NamedTuple):
 
     sha256: str
     tokenizer_sha256: str
+
+
+def model_of(folder: Path, opened: Opened) -> Served:
+    """Give the model that was opened from a folder, by its digests.
+
+    Raises:
+        LockstepError: the folder has no tokenizer's file, as `read_bytes`.
+    """
+    return Served(opened.checkpoint.sha256, sha256(read_bytes(folder / TOKENIZER)))
 
 
 class Shadows(NamedTuple):
@@ -50,10 +63,13 @@ class Recorder:
 
     Args:
         shadowed: whether to draw each token in floats as well, and to count where that differs.
+
+    Attributes:
+        shadowed: as given.
     """
 
     def __init__(self, shadowed: bool = False) -> None:
-        self._shadowed = shadowed
+        self.shadowed = shadowed
         self._signed: dict[str, list[Signed]] = {}
         self._drawn = 0
         self._differing: Counter[str] = Counter()
@@ -78,11 +94,11 @@ class Recorder:
             if place in found:
                 row = found[place]
                 pairs = support(row, request.sampling).texts()
-                if self._shadowed:
+                if self.shadowed:
                     self._shadow(request, len(signed), row, token)
             signed.append(Signed(str(token), pairs))
 
-    def document(self, model: Model) -> dict[str, Any]:
+    def document(self, model: Served) -> dict[str, Any]:
         """Give the sequences of the requests that have ended, as `lockstep sampling` reads them.
 
         Args:
@@ -125,7 +141,7 @@ _OPEN = "unfinished"
 
 
 def _requests(
-    requests: list[Request], execution: Execution, model: Model
+    requests: list[Request], execution: Execution, model: Served
 ) -> dict[str, dict[str, Any]]:
     """Give what was asked for, by name; the choices of a name are one request's."""
     choices: dict[str, set[int]] = {}
@@ -147,7 +163,7 @@ def _asked(request: Request) -> tuple[object, ...]:
     return request.prompt, request.max_new, request.ignore_eos, request.salt, request.sampling
 
 
-def _stated(request: Request, choices: int, execution: Execution, model: Model) -> dict[str, Any]:
+def _stated(request: Request, choices: int, execution: Execution, model: Served) -> dict[str, Any]:
     data, own, config = spec.load("sampling.json"), request.sampling, execution.model.config
     return {
         "version": data["contract"],
