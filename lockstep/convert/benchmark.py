@@ -18,7 +18,7 @@ from lockstep.convert.plan import Plan, plan
 from lockstep.errors import LockstepError
 from lockstep.layouts.geometry import Geometry
 
-HEADS, DIMS, BLOCK, PITCH = 8, 128, 16, 256
+HEADS, DIMS, BLOCK, PITCH = 8, 128, 16, 1024
 """KV heads of a cache that is timed, dimensions, tokens in a block, and a multiple of tokens that
 leaves no layout of the cases any padding."""
 BYTES_A_TOKEN = 2 * HEADS * DIMS * 2
