@@ -183,16 +183,17 @@ def _ill_formed(request: Request, position: int, signed: Signed) -> str:
         return "support_order"
     if position < request.min_tokens and set(map(int, tokens)) & set(request.stop_tokens):
         return "stop_not_masked"
-    return "" if right_number(request, position, len(support)) else "support_size"
+    return "" if len(support) in right_numbers(request, position) else "support_size"
 
 
-def right_number(request: Request, position: int, number: int) -> bool:
-    """Tell whether so many tokens are as many as are signed at a position [SAMP-30]."""
+def right_numbers(request: Request, position: int) -> range:
+    """Give how many tokens may be signed at a position [SAMP-30]."""
     most: int = spec.load("sampling.json")["support_most"]
     available, rule = request.available(position), request.rule
     if rule == "top_k" and request.parameters.top_k is not None:
-        return number == min(request.parameters.top_k, available)
-    return number == available if rule == "whole" else 1 <= number <= min(most, available)
+        number = min(request.parameters.top_k, available)
+        return range(number, number + 1)
+    return range(available if rule == "whole" else 1, min(most, available) + 1)
 
 
 def _mass(values: list[tuple[str, Decimal]], available: int) -> str:

@@ -1,8 +1,9 @@
 """Numbers of 10 digits in arrays, and the rounded operations on them [SAMP-13].
 
-A number is c · 10^q with c of 10 digits, or 0; both are integers of 64 bits, and nothing here is
-approximate. Where an exact numerator does not fit, what is left of it after an estimate does, and
-arithmetic modulo 2^64 gives that exactly (docs/exact-batch.md, section 2).
+A number is c · 10^q with c of 10 digits, or 0. Nothing here is approximate: an operation works in
+integers of 64 bits, or in integers that binary64 holds. Where an exact numerator does not fit, what
+is left of it after an estimate does, and arithmetic modulo 2^64 gives that exactly
+(docs/exact-batch.md, section 2).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _FLOAT_POWERS: Floats = POWERS.astype(np.float64)
 _FAR = 12
 """A number of so many places less neither adds to another nor, subtracted, changes its digits."""
 _COEFFICIENT_BITS = 34
+_DIGITS_OF_BITS: Integers = np.array([0, *(len(str(1 << k)) for k in range(60))], dtype=np.int64)
 
 
 class Numbers(NamedTuple):
@@ -45,10 +47,6 @@ class Numbers(NamedTuple):
 
     c: Integers
     q: Integers
-
-    def row(self, number: int) -> Numbers:
-        """Give a row."""
-        return Numbers(self.c[number], self.q[number])
 
     @property
     def keys(self) -> Integers:
@@ -72,9 +70,9 @@ def least_key(bound: Decimal) -> int:
     return ((q - ZERO_EXPONENT) << _COEFFICIENT_BITS) | int(arithmetic.scaleb(digits, -q))
 
 
-def zeros(shape: tuple[int, ...]) -> Numbers:
-    """Give an array of 0."""
-    return Numbers(np.zeros(shape, np.int64), np.full(shape, ZERO_EXPONENT, np.int64))
+def zeros(length: int) -> Numbers:
+    """Give so many 0."""
+    return Numbers(np.zeros(length, np.int64), np.full(length, ZERO_EXPONENT, np.int64))
 
 
 def written(digits: Integers, exponent: int) -> Numbers:
@@ -91,10 +89,10 @@ def ratio(a: Integers, a_exponent: int, b: int, b_exponent: int) -> Numbers:
         b: 1 to 10^18 - 1.
         b_exponent: of it.
     """
-    length = len(str(b))
-    missing = LONGEST - np.searchsorted(POWERS, a, side="right")
-    c, places = _quotient(a * POWERS[missing], np.int64(b * 10 ** (LONGEST - length)))
-    q = a_exponent - b_exponent - missing + (LONGEST - length) - places
+    missing = LONGEST - _length(a)
+    b_missing = LONGEST - len(str(b))
+    c, places = _quotient(a * POWERS[missing], np.int64(b * 10**b_missing))
+    q = (a_exponent - b_exponent + b_missing) - missing - places
     return Numbers(c, np.where(c == 0, ZERO_EXPONENT, q))
 
 
@@ -108,7 +106,7 @@ def multiply(a: Numbers, b: Integers | int, b_exponent: int) -> Numbers:
     """Give R(a · b · 10^b_exponent) for b from 0 to 10^16 - 1."""
     factor = np.asarray(b, dtype=np.int64)
     # The product has cut + 10 digits, or one less.
-    cut = np.maximum(np.searchsorted(POWERS, factor, side="right"), 1)
+    cut = np.maximum(_length(factor), 1)
     c, rest = _nearest(a.c, factor, cut)
     short = (c < ONE) | ((c == ONE) & (rest < 0))
     finer = _to_even(*_nearest(a.c, factor, cut - 1), POWERS[cut - 1])
@@ -120,18 +118,26 @@ def multiply(a: Numbers, b: Integers | int, b_exponent: int) -> Numbers:
 
 def add(a: Numbers, b: Numbers) -> Numbers:
     """Give R(a + b)."""
-    larger = a.q >= b.q
-    c, small = np.where(larger, a.c, b.c), np.where(larger, b.c, a.c)
-    q = np.maximum(a.q, b.q)
-    unit = POWERS[np.minimum(np.abs(a.q - b.q), _FAR)]
-    # The exact sum is c + whole + rest / unit, in units of 10^q.
-    whole = small // unit
-    c, rest = c + whole, small - whole * unit
-    carried = c >= END
-    last = c % DIGITS
-    c = np.where(carried, c // DIGITS, c)
-    rest = np.where(carried, last * unit + rest, rest)
-    return _rounded(c, rest, np.where(carried, unit * DIGITS, unit), q + carried)
+    c, q = _sum(a.c.astype(np.float64), a.q, b.c.astype(np.float64), b.q)
+    return Numbers(c.astype(np.int64), q)
+
+
+def totals(*given: Numbers) -> list[Numbers]:
+    """Add up the numbers of each row in their order, rounding after each addition [SAMP-16].
+
+    Args:
+        given: of one shape; their rows are added up side by side.
+    """
+    added = np.concatenate([one.c.T for one in given], axis=1).astype(np.float64)
+    exponents = np.concatenate([one.q.T for one in given], axis=1)
+    c, q = added[0], exponents[0]
+    for column in range(1, len(added)):
+        c, q = _sum(c, q, added[column], exponents[column])
+    length = len(given[0].c)
+    return [
+        Numbers(c[start : start + length].astype(np.int64), q[start : start + length])
+        for start in range(0, len(c), length)
+    ]
 
 
 def subtract(a: Numbers, b: Numbers) -> Numbers:
@@ -146,25 +152,34 @@ def subtract(a: Numbers, b: Numbers) -> Numbers:
     # Where the places are near, digits cancel: how many is seen from the difference as an integer,
     # which fits. Otherwise at most one does.
     near = gap <= 8
-    integer = np.where(near, c * unit + rest, 0)
-    missing = np.where(near, DIGITS + gap - np.searchsorted(POWERS, integer, side="right"), c < ONE)
+    missing = np.where(near, DIGITS + gap - _length(np.where(near, c * unit + rest, 0)), c < ONE)
     # Missing digits are taken from the rest: all of it where there are no more.
     taken = POWERS[np.minimum(missing, gap)]
     part = np.where(missing > gap, 1, unit // taken)
     moved = rest // part
     c, rest = c * taken + moved, rest - moved * part
-    c = c * POWERS[np.maximum(missing - gap, 0)]
-    found = _rounded(c, rest, part, a.q - missing)
-    zero = found.c == 0
-    return Numbers(found.c, np.where(zero, ZERO_EXPONENT, found.q))
+    c = _to_even(c * POWERS[np.maximum(missing - gap, 0)], rest, part)
+    full = c == END
+    q = np.where(c == 0, ZERO_EXPONENT, a.q - missing + full)
+    return Numbers(np.where(full, ONE, c), q)
 
 
-def total(given: Numbers) -> Numbers:
-    """Add up each column from its first row on, rounding after each addition [SAMP-16]."""
-    found = given.row(0)
-    for row in range(1, len(given.c)):
-        found = add(found, given.row(row))
-    return found
+def _sum(a: Floats, a_q: Integers, b: Floats, b_q: Integers) -> tuple[Floats, Integers]:
+    """Give R(a + b), coefficients in binary64; every number here is one that it holds."""
+    gap = a_q - b_q
+    large = np.where(gap >= 0, a, b)
+    small = a + b - large
+    unit = _FLOAT_POWERS[np.minimum(np.abs(gap), _FAR)]
+    # An integer's quotient by a power of ten is not rounded to the next integer: both are small.
+    whole = np.floor(small / unit)
+    rest = small - whole * unit
+    # In place of rest / unit stands 0, 1/4, 1/2 or 3/4: nothing, or below, at or above one half.
+    part = (rest > 0) * (0.5 + 0.25 * np.sign(rest + rest - unit))
+    c = large + whole + part
+    # Half a unit below 10^10 rounds to it, and so does a tenth of that to 10^9.
+    longer = c >= END - 0.5
+    c = np.rint(np.where(longer, c / DIGITS, c))
+    return c, np.maximum(a_q, b_q) + longer
 
 
 def _quotient(a: Integers, b: Integers | np.int64) -> tuple[Integers, Integers]:
@@ -174,7 +189,7 @@ def _quotient(a: Integers, b: Integers | np.int64) -> tuple[Integers, Integers]:
         a: 0, or with as many digits as b.
         b: at most 18 digits.
     """
-    places = np.where(a >= b, 9, 10)
+    places = np.where(a >= b, DIGITS - 1, DIGITS)
     # Off by less than 1/4: four roundings of at most one part in 2^53, of a number below 10^10.
     c = np.rint(a.astype(np.float64) / b * _FLOAT_POWERS[places]).astype(np.int64)
     # So the rest is below 3/4 · b < 2^63, and exact though its parts are not.
@@ -194,18 +209,20 @@ def _nearest(a: Integers, b: Integers, cut: Integers) -> tuple[Integers, Integer
 
 def _to_even(c: Integers, rest: Integers, unit: Integers | np.int64) -> Integers:
     """Round c + rest / unit to the nearest integer, a tie to the even one; |rest| < unit."""
-    odd = (c & 1) == 1
     twice = 2 * rest
-    up = (twice > unit) | ((twice == unit) & odd)
-    down = (twice < -unit) | ((twice == -unit) & odd)
-    return c + up - down
+    # Of a tie, an odd c moves to the side of the rest; a rest of 0 is none.
+    reached = np.abs(twice) + (c & 1) > unit
+    rounded: Integers = c + np.sign(twice) * reached
+    return rounded
 
 
-def _rounded(c: Integers, rest: Integers, unit: Integers, q: Integers) -> Numbers:
-    """Give R((c + rest / unit) · 10^q) for c of 10 digits, or 0."""
-    c = _to_even(c, rest, unit)
-    full = c == END
-    return Numbers(np.where(full, ONE, c), q + full)
+def _length(a: Integers) -> Integers:
+    """Give how many decimal digits integers from 0 to 10^18 - 1 have; 0 has none."""
+    # The float's power of two is that of the integer, or of a power of two next to it, and no power
+    # of ten lies between the two.
+    least = _DIGITS_OF_BITS[np.frexp(a.astype(np.float64))[1]]
+    longer: Integers = least + (a >= POWERS[least])
+    return np.where(a == 0, 0, longer)
 
 
 def _modulo(a: Integers | np.int64) -> NDArray[np.uint64]:

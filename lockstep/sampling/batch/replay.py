@@ -15,20 +15,27 @@ import numpy as np
 
 from lockstep import spec
 from lockstep.sampling.batch import numbers, texts
-from lockstep.sampling.batch.numbers import Integers, Mask
-from lockstep.sampling.batch.weights import Block, Powers, masses, powers, takes, weigh_powers
+from lockstep.sampling.batch.numbers import Integers, Mask, Numbers
+from lockstep.sampling.batch.weights import (
+    Block,
+    Powers,
+    masses,
+    powers,
+    takes,
+    weigh_powers,
+)
 from lockstep.sampling.document import Request, Signed
 from lockstep.sampling.number import is_token
-from lockstep.sampling.replay import FRAUD, one_by_one, replay_position, right_number, uncovered
+from lockstep.sampling.replay import FRAUD, one_by_one, replay_position, right_numbers, uncovered
 from lockstep.sampling.rng import u64
 from lockstep.sampling.seed import derive_seeds
 
-_ENTRIES = 1 << 15
-"""Of a block, so that its arrays stay in a core's cache."""
-_COLUMNS = 1 << 12
+_ROWS = 1 << 11
 """Of a block, at most."""
-_COLUMNS_LEAST = 1 << 9
-"""Of a block of long columns, over which what a row costs is spread."""
+_ENTRIES = 1 << 18
+"""Of a block of long rows: so few that it takes some 20 MB, so many that a sum's steps are long."""
+_PIECE = 1 << 12
+"""Pairs that are read at once."""
 
 
 @dataclass
@@ -95,39 +102,54 @@ class Replay:
 
     def _blocks(self) -> Iterator[list[int]]:
         """Give positions with as many tokens as there must be, those of like number together."""
-        sizes = [len(self._support(index)) for index in range(len(self.positions))]
+        sizes = [len(signed.support or ()) for signed in self.positions]
+        # Stop tokens are masked at the first positions, where so many fewer may be signed.
+        masked = self.request.min_tokens - self.first
+        early, late = (right_numbers(self.request, at) for at in (0, self.request.min_tokens))
         right = [
             index
             for index, size in enumerate(sizes)
-            if size and right_number(self.request, self.first + index, size)
+            if size and size in (early if index < masked else late)
         ]
         right.sort(key=sizes.__getitem__)
         while right:
-            columns = min(_COLUMNS, max(_COLUMNS_LEAST, _ENTRIES // sizes[right[0]]))
-            yield right[:columns]
-            right = right[columns:]
+            longest = sizes[right[min(_ROWS, len(right)) - 1]]
+            rows = min(_ROWS, max(1, _ENTRIES // longest))
+            yield right[:rows]
+            right = right[rows:]
 
     def _judged(self, chosen: list[int]) -> dict[int, str]:
         """Judge positions; those that are left out are to be looked at alone."""
-        read = texts.read([self._support(index) for index in chosen])
-        if read is None:
-            chosen = [index for index in chosen if texts.plain(self._support(index))]
-            read = texts.read([self._support(index) for index in chosen])
-        if not chosen or read is None:
-            return {}
-        sizes = np.array([len(self._support(index)) for index in chosen])
-        well = self._well(read, np.array(chosen) + self.first, sizes)
-        block = _block(read.units, sizes, well)
-        chosen = [index for index, good in zip(chosen, well.tolist(), strict=True) if good]
+        block, well = self._read(chosen)
+        if not well.all():
+            chosen = [index for index, good in zip(chosen, well.tolist(), strict=True) if good]
+            block = Block(block.units[well], block.there[well])
         if not chosen:
             return {}
         mass = masses(block)
         given = powers(block, self.request.parameters.temperature)
-        sound = self._massive(mass, block, chosen) & self._cut(given, block, chosen)
-        weighed = weigh_powers(given, block.there, self.request.parameters)
+        signed, whole = numbers.totals(mass.values, given.values)
+        sound = self._massive(mass, signed, block, chosen) & self._cut(given, block, chosen)
+        weighed = weigh_powers(given, whole, block.there, self.request.parameters)
         self.effort.exponentials += mass.fallbacks + weighed.exponentials
-        self.effort.apportionments += weighed.columns
+        self.effort.apportionments += weighed.rows
         return self._drawn(weighed.weights, sound, chosen)
+
+    def _read(self, chosen: list[int]) -> tuple[Block, Mask]:
+        """Read supports, the longest of them the last, and tell which are well."""
+        sizes = np.array([len(self._support(index)) for index in chosen])
+        there: Mask = np.arange(sizes[-1]) < sizes[:, np.newaxis]
+        units, well = np.zeros(there.shape, np.int64), np.zeros(len(chosen), np.bool_)
+        step = max(1, _PIECE // int(sizes[-1]))
+        for start in range(0, len(chosen), step):
+            rows = slice(start, start + step)
+            supports = [self._support(index) for index in chosen[rows]]
+            read = texts.read(supports) or texts.read(list(map(texts.lined, supports)))
+            if read is not None:
+                units[rows][there[rows]] = read.units
+                positions = np.array(chosen[rows]) + self.first
+                well[rows] = self._well(read, positions, sizes[rows])
+        return Block(units, there), well
 
     def _well(self, read: texts.Read, positions: Integers, sizes: Integers) -> Mask:
         """Tell which positions have nothing but tokens in order, and log-probabilities."""
@@ -142,14 +164,13 @@ class Replay:
         well: Mask = np.logical_and.reduceat(good, starts)
         return well
 
-    def _massive(self, mass: Powers, block: Block, chosen: list[int]) -> Mask:
+    def _massive(self, mass: Powers, signed: Numbers, block: Block, chosen: list[int]) -> Mask:
         """Tell which supports have the mass that they must have [SAMP-31]."""
         data = spec.load("sampling.json")
-        signed = numbers.total(mass.values)
         keys = np.where(block.there, mass.values.keys, np.iinfo(np.int64).max)
         available = np.array([self.request.available(self.first + index) for index in chosen])
         rest = numbers.multiply(
-            numbers.of_keys(keys.min(axis=0)), available - block.there.sum(axis=0), 0
+            numbers.of_keys(keys.min(axis=1)), available - block.there.sum(axis=1), 0
         )
         least, most = (
             numbers.least_key(Decimal(data[name])) for name in ("mass_least", "mass_most")
@@ -165,7 +186,7 @@ class Replay:
             return np.ones(len(chosen), np.bool_)
         most: int = spec.load("sampling.json")["support_most"]
         below = block.there & (given.values.keys < numbers.least_key(Decimal(least)))
-        dropped = below.sum(axis=0)
+        dropped = below.sum(axis=1)
         whole = [
             len(self._support(index)) == min(most, self.request.available(self.first + index))
             for index in chosen
@@ -180,7 +201,7 @@ class Replay:
         total: int = spec.load("sampling.json")["total"]
         # The total divides 2^64, so that no draw is passed over [SAMP-3].
         points = np.array([u64(seed, 0) % total for seed in seeds])
-        places = (np.cumsum(weights, axis=0) <= points).sum(axis=0).tolist()
+        places = (np.cumsum(weights, axis=1) <= points[:, np.newaxis]).sum(axis=1).tolist()
         found = {}
         for index, place, holds in zip(chosen, places, sound.tolist(), strict=True):
             token = self.positions[index].token
@@ -191,15 +212,3 @@ class Replay:
             elif is_token(token, self.request.vocab_size):
                 found[index] = FRAUD
         return found
-
-
-def _block(units: Integers, sizes: Integers, well: Mask) -> Block:
-    """Put the supports that are well into columns."""
-    column = np.repeat(np.cumsum(well) - 1, sizes)
-    row = np.arange(len(units)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    chosen = np.repeat(well, sizes)
-    shape = (int(sizes.max()), int(well.sum()))
-    placed, there = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
-    placed[row[chosen], column[chosen]] = units[chosen]
-    there[row[chosen], column[chosen]] = True
-    return Block(placed, there)

@@ -1,11 +1,13 @@
 """From log-probabilities to weights, many positions at a time [SAMP-16] to [SAMP-22].
 
-A block has a column for each position and a row for each token, in string order; columns that are
-shorter than others end in tokens that are not there.
+A block has a row for each position and a column for each token, in string order; rows that are
+shorter than others end in tokens that are not there. What is done number by number is done in
+pieces of a block that a core's cache holds; sums, which go token by token, over all of its rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -18,11 +20,13 @@ from lockstep.sampling.batch.numbers import Integers, Mask, Numbers
 from lockstep.sampling.parameters import Parameters
 
 TOKENS_MOST = 1024
-"""Rows of a block: ranks have 10 bits, and errors of shares are bounded for so many."""
+"""Columns of a block: ranks have 10 bits, and errors of shares are bounded for so many."""
 UNIT_EXPONENT = -12
 """Log-probabilities are integers in units of 10^-12."""
 
 _RANK_BITS = 10
+_PIECE = 1 << 13
+"""Numbers of a piece."""
 
 
 class Block(NamedTuple):
@@ -51,13 +55,13 @@ class Weighed(NamedTuple):
         weights: 0 where a token was not kept.
         kept: the tokens that filters keep.
         exponentials: how many were not decided in binary64.
-        columns: likewise, of apportionments.
+        rows: likewise, of apportionments.
     """
 
     weights: Integers
     kept: Mask
     exponentials: int
-    columns: int
+    rows: int
 
 
 def takes(parameters: Parameters) -> bool:
@@ -66,19 +70,69 @@ def takes(parameters: Parameters) -> bool:
 
 
 def powers(block: Block, temperature: str) -> Powers:
-    """Give e_i of each log-probability; the largest of a column is 1 [SAMP-17]."""
+    """Give e_i of each log-probability; the largest of a row is 1 [SAMP-17]."""
     divisor, exponent = _integer(temperature)
-    scaled = numbers.ratio(block.units, UNIT_EXPONENT, divisor, exponent)
-    least = np.where(block.there, scaled.keys, np.iinfo(np.int64).max).min(axis=0)
-    # What is not there may be less than the least; its difference is not used.
-    larger = np.maximum(scaled.keys, least)
-    return _powers(numbers.subtract(numbers.of_keys(larger), numbers.of_keys(least)), block.there)
+
+    def compute(units: Integers, there: Mask) -> Powers:
+        scaled = numbers.ratio(units, UNIT_EXPONENT, divisor, exponent)
+        keys = scaled.keys
+        least = np.where(there, keys, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+        # What is not there may be less than the least; its difference is not used.
+        larger = numbers.of_keys(np.maximum(keys, least))
+        return _powers(numbers.subtract(larger, numbers.of_keys(least)), there)
+
+    return _in_pieces(block, compute)
 
 
 def masses(block: Block) -> Powers:
     """Give the exponential of each log-probability as it stands [SAMP-31]."""
-    inside = block.there & (block.units <= MOST * 10**-UNIT_EXPONENT)
-    return _powers(numbers.written(block.units, UNIT_EXPONENT), inside)
+
+    def compute(units: Integers, there: Mask) -> Powers:
+        inside = there & (units <= MOST * 10**-UNIT_EXPONENT)
+        return _powers(numbers.written(units, UNIT_EXPONENT), inside)
+
+    return _in_pieces(block, compute)
+
+
+def weigh(block: Block, parameters: Parameters) -> Weighed:
+    """Give the weights of each row.
+
+    Args:
+        block: one token or more in each row.
+        parameters: resolved, not greedy, and taken by `takes`.
+    """
+    given = powers(block, parameters.temperature)
+    return weigh_powers(given, numbers.totals(given.values)[0], block.there, parameters)
+
+
+def weigh_powers(given: Powers, whole: Numbers, there: Mask, parameters: Parameters) -> Weighed:
+    """Give the weights of each row from its exponentials and their sum."""
+    c, q = given.values
+    p = Numbers(np.empty_like(c), np.empty_like(q))
+    for rows in _pieces(c.shape):
+        sums = Numbers(whole.c[rows, np.newaxis], whole.q[rows, np.newaxis])
+        p.c[rows], p.q[rows] = numbers.divide(Numbers(c[rows], q[rows]), sums)
+    kept = _kept(p, there, parameters)
+    weights, undecided = np.empty_like(c), 0
+    for rows in _pieces(c.shape):
+        weights[rows], more = apportion(Numbers(p.c[rows], p.q[rows]), kept[rows])
+        undecided += more
+    return Weighed(weights, kept, given.fallbacks, undecided)
+
+
+def _pieces(shape: tuple[int, ...]) -> Iterator[slice]:
+    rows = max(1, _PIECE // shape[1])
+    return (slice(start, start + rows) for start in range(0, shape[0], rows))
+
+
+def _in_pieces(block: Block, compute: Callable[[Integers, Mask], Powers]) -> Powers:
+    shape = block.units.shape
+    values, fallbacks = Numbers(np.empty(shape, np.int64), np.empty(shape, np.int64)), 0
+    for rows in _pieces(shape):
+        found = compute(block.units[rows], block.there[rows])
+        values.c[rows], values.q[rows] = found.values
+        fallbacks += found.fallbacks
+    return Powers(values, fallbacks)
 
 
 def _powers(gaps: Numbers, there: Mask) -> Powers:
@@ -91,60 +145,38 @@ def _powers(gaps: Numbers, there: Mask) -> Powers:
     return Powers(values, found.fallbacks)
 
 
-def weigh(block: Block, parameters: Parameters) -> Weighed:
-    """Give the weights of each column.
-
-    Args:
-        block: one token or more in each column.
-        parameters: resolved, not greedy, and taken by `takes`.
-    """
-    return weigh_powers(powers(block, parameters.temperature), block.there, parameters)
-
-
-def weigh_powers(given: Powers, there: Mask, parameters: Parameters) -> Weighed:
-    """Give the weights of each column from its exponentials."""
-    whole = numbers.total(given.values)
-    p = numbers.divide(given.values, whole)
-    kept = _kept(p, there, parameters)
-    weights, columns = apportion(p, kept)
-    return Weighed(weights, kept, given.fallbacks, columns)
-
-
 def _kept(p: Numbers, there: Mask, parameters: Parameters) -> Mask:
     """Give the tokens that filters keep [SAMP-18] to [SAMP-21]."""
-    kept = there
+    kept, keys = there, p.keys
     if parameters.top_k is not None or parameters.top_p is not None:
-        kept = kept & _ranked(p, parameters.top_k, parameters.top_p)
+        kept = kept & _ranked(keys, parameters.top_k, parameters.top_p)
     if parameters.min_p is not None:
-        largest = numbers.of_keys(np.where(kept, p.keys, 0).max(axis=0))
+        largest = numbers.of_keys(np.where(kept, keys, 0).max(axis=1))
         least = numbers.multiply(largest, *_integer(parameters.min_p))
-        kept = kept & (p.keys >= least.keys)
+        kept = kept & (keys >= least.keys[:, np.newaxis])
     return kept
 
 
-def _ranked(p: Numbers, top_k: int | None, top_p: str | None) -> Mask:
+def _ranked(keys: Integers, top_k: int | None, top_p: str | None) -> Mask:
     """Give the tokens that top_k and top_p keep, by their ranking."""
-    rows = len(p.c)
-    # Larger first, and of equal ones the first in string order: all keys differ.
-    place = (TOKENS_MOST - 1 - np.arange(rows))[:, np.newaxis]
-    ranking = -np.sort(-((p.keys << _RANK_BITS) | place), axis=0)
-    order = TOKENS_MOST - 1 - (ranking & (TOKENS_MOST - 1))
-    among = np.zeros(p.c.shape, np.bool_)
-    most = rows if top_k is None else min(top_k, rows)
-    if top_p is None:
-        among[:most] = True
-    else:
+    rows, width = keys.shape
+    most = width if top_k is None else min(top_k, width)
+    if top_p is None and most == width:
+        return np.ones(keys.shape, np.bool_)
+    # Larger first, and of equal ones the first in string order: all ranks differ.
+    ranks = (keys << _RANK_BITS) | (TOKENS_MOST - 1 - np.arange(width))
+    ranking = np.sort(ranks, axis=1).T[::-1]
+    last = ranking[most - 1]
+    if top_p is not None:
         reached = numbers.least_key(Decimal(top_p))
-        passed = numbers.zeros(p.c.shape[1:])
-        unfinished = np.ones(p.c.shape[1:], np.bool_)
-        for row in range(most):
-            among[row] = unfinished
-            passed = numbers.add(passed, numbers.of_keys(ranking[row] >> _RANK_BITS))
-            unfinished &= passed.keys < reached
+        passed = numbers.zeros(rows)
+        for rank in ranking[:most]:
+            unfinished = passed.keys < reached
             if not unfinished.any():
                 break
-    kept = np.empty_like(among)
-    np.put_along_axis(kept, order, among, 0)
+            last = np.where(unfinished, rank, last)
+            passed = numbers.add(passed, numbers.of_keys(rank >> _RANK_BITS))
+    kept: Mask = ranks >= last[:, np.newaxis]
     return kept
 
 
