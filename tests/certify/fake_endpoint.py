@@ -147,6 +147,10 @@ class Behaviour:
         """Give the reading of the gauge; None for metrics without it."""
         return running
 
+    def counters(self, counted: dict[str, int], polls: int) -> dict[str, int | None]:
+        """Give counters by name beside what the server counted; None for one that is not there."""
+        return {}
+
     def served(self) -> str:
         """Give the name of the model that is listed."""
         return MODEL
@@ -162,6 +166,8 @@ class State:
     beside: dict[int, int] = field(default_factory=dict)
     calls: int = 0
     polls: int = 0
+    prompt_tokens: int = 0
+    generated_tokens: int = 0
     read: threading.Condition = field(default_factory=threading.Condition)
     prompts: Counter[tuple[int, ...]] = field(default_factory=Counter)
     cache: set[tuple[str, tuple[int, ...]]] = field(default_factory=set)
@@ -173,6 +179,8 @@ class State:
             asked = Asked(body, prompt, self.prompts[prompt], self.calls)
             self.prompts[prompt] += 1
             self.calls += 1
+            self.prompt_tokens += len(prompt)
+            self.generated_tokens += body["max_tokens"]
             self.running += 1
             self.beside[asked.index] = self.running
             for index in self.beside:
@@ -251,12 +259,22 @@ class _Handler(BaseHTTPRequestHandler):
             with fake.state.lock:
                 fake.state.polls += 1
                 reading = fake.behaviour.gauge(fake.state.running, fake.state.polls)
+                counted = {
+                    "prompt_tokens": fake.state.prompt_tokens,
+                    "generation_tokens": fake.state.generated_tokens,
+                }
+                counters = fake.behaviour.counters(counted, fake.state.polls)
             with fake.state.read:
                 fake.state.read.notify_all()
             lines = ['vllm:cache_config_info{block_size="16",enable_prefix_caching="True"} 1.0']
             if reading is not None:
                 lines.append(f'vllm:num_requests_running{{model_name="{MODEL}"}} {reading}.0')
                 lines.append(f'vllm:num_requests_waiting{{model_name="{MODEL}"}} 0.0')
+            lines += [
+                f'vllm:{name}_total{{model_name="{MODEL}"}} {value}.0'
+                for name, value in counters.items()
+                if value is not None
+            ]
             self._send("\n".join([*lines, ""]).encode(), kind="text/plain")
         else:
             self._send(b"{}", 404)
