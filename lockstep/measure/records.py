@@ -88,10 +88,16 @@ def require_metrics(values: list[dict[str, Any]], engine: str, pointer: str) -> 
     """See that each metric that was read answers what it was read for [MEAS-5].
 
     Raises:
-        LockstepError: METRIC_NOT_AN_ANSWER, naming the metric that would answer.
+        LockstepError: BAD_VALUE, no such quantity; METRIC_NOT_AN_ANSWER, naming the metric that
+            would answer.
     """
     known = quantities()
     for place, one in enumerate(values):
+        if one["quantity"] not in known:
+            expected = f"one of {', '.join(known)}"
+            raise LockstepError(
+                "BAD_VALUE", f"{pointer}/{place}/quantity", expected, one["quantity"]
+            )
         if one["metric"] is not None:
             question = known[one["quantity"]]["question"]
             require_answer(engine, one["metric"], question, f"{pointer}/{place}/metric")

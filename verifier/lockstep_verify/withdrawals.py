@@ -99,5 +99,5 @@ def _member(value: Any, step: str, pointer: str) -> Any:
 def _line(claim: dict[str, Any]) -> str:
     place, line = claim["pointer"] or "the whole certificate", ""
     if claim["replacement"] is not None:
-        line = f"; instead: {claim['replacement']['says']}"
+        line = f" Instead: {claim['replacement']['says']}"
     return f"WITHDRAWN {place}: {claim['reason']}{line}"

@@ -23,10 +23,10 @@ def read_unit(text: str, at: str) -> Unit:
     for place, part in enumerate(text.split("/")):
         for factor in part.split("*"):
             name, _, power = factor.partition("^")
-            if name == "1":
+            if factor == "1":
                 continue
-            if name not in bases:
-                raise Refusal("UNIT_MISMATCH", at, sorted(bases), name)
+            if name not in bases or power not in ("", "2", "3", "4"):
+                raise Refusal("UNIT_MISMATCH", at, sorted(bases), factor)
             found = multiply(found, ((name, int(power or 1) * (1 - 2 * place)),))
     if write_unit(found) != text:
         raise Refusal("UNIT_MISMATCH", at, write_unit(found), text)

@@ -1,0 +1,220 @@
+"""Re-derivation of measurements: each rule's mutation, and forgeries that must not pass."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests import measurement_records as made
+from tests.measurement_records import signed_statement, subjected
+from tests.statements import get, judge, put, refusal
+
+P = "/predicate"
+BAD = "BAD_VALUE"
+OUTCOME = "OUTCOME_NOT_DERIVED"
+STATISTICS = "STATISTICS_DO_NOT_RECOMPUTE"
+COUNTS = "H10_COUNTS_DO_NOT_RECOMPUTE"
+
+
+@pytest.fixture(scope="module")
+def whole() -> dict[str, Any]:
+    return signed_statement()
+
+
+def test_what_the_producer_folds_is_derived(whole: dict[str, Any]) -> None:
+    found = judge(whole)
+    assert found.verdict == "CONTRADICTED"
+    assert found.counts == whole["predicate"]["counts"]
+    assert found.counts["records_refused"] == 1
+    assert found.counts["settings_unchosen"] == 1
+    assert "contradicted: 0.966 us a token" in found.lines
+    assert "one for two: different" in found.lines
+
+
+def places(statement: dict[str, Any], section: str) -> dict[str, int]:
+    name = "id" if section in ("records", "arms") else "name"
+    return {one[name]: i for i, one in enumerate(statement["predicate"][section])}
+
+
+MUTATIONS = [
+    (f"{P}/profiles/1/id", "one", BAD, f"{P}/profiles/1/id"),
+    (f"{P}/profiles/1/topology", "one rank", BAD, f"{P}/profiles/1"),
+    (f"{P}/arms/0/profile", "three", BAD, f"{P}/arms/0/profile"),
+    (f"{P}/arms/0/settings/0/cause", "altered", OUTCOME, f"{P}/arms/0/settings/0/cause"),
+    (f"{P}/arms/1/settings/0/chosen", True, OUTCOME, f"{P}/arms/1/settings/0/chosen"),
+    (f"{P}/arms/1/settings/0/failure", None, OUTCOME, f"{P}/arms/1/settings/0/cause"),
+    (f"{P}/records/0/arm", "none", BAD, f"{P}/records/0/arm"),
+    (f"{P}/records/0/source", "none", BAD, f"{P}/records/0/source"),
+    (f"{P}/records/0/sample", "none", BAD, f"{P}/records/0/sample"),
+    (f"{P}/records/0/refusal", "foreign_work", OUTCOME, f"{P}/records/0/refusal"),
+    (
+        f"{P}/records/0/values/0/metric",
+        "vllm:iteration_tokens_total_count",
+        "METRIC_NOT_AN_ANSWER",
+        f"{P}/records/0/values/0/metric",
+    ),
+    (
+        f"{P}/records/0/values/2/metric",
+        made.FLOPS,
+        "METRIC_NOT_AN_ANSWER",
+        f"{P}/records/0/values/2/metric",
+    ),
+    (f"{P}/records/0/values/0/quantity", "wall_us", BAD, f"{P}/records/0/values/1/quantity"),
+    (f"{P}/records/0/values/2/value", 0, OUTCOME, f"{P}/records/0/refusal"),
+    (f"{P}/records/0/values/2/value", None, OUTCOME, f"{P}/records/0/refusal"),
+    (f"{P}/fits/0/population", 9, "COVERAGE_DENOMINATOR_NOT_DERIVED", f"{P}/fits/0/population"),
+    (f"{P}/fits/0/arms/1", "other", BAD, f"{P}/fits/0/left_out/0/record"),
+    (f"{P}/fits/0/arms/1", "small", BAD, f"{P}/fits/0/arms/1"),
+    (f"{P}/fits/0/left_out/0/record", "other-4096", BAD, f"{P}/fits/0/left_out/0/record"),
+    (f"{P}/fits/0/profile", "two", OUTCOME, f"{P}/fits/0/profile"),
+    (f"{P}/fits/0/rank", 2, STATISTICS, f"{P}/fits/0/rank"),
+    (f"{P}/fits/0/determinant/num", "7", STATISTICS, f"{P}/fits/0/determinant"),
+    (f"{P}/fits/0/condition_permille", "1000", STATISTICS, f"{P}/fits/0/condition_permille"),
+    (f"{P}/fits/0/coefficients/1/value/num", "189000", STATISTICS, f"{P}/fits/0/coefficients/1"),
+    (f"{P}/fits/0/coefficients/1/unit", "ms/step", STATISTICS, f"{P}/fits/0/coefficients/1"),
+    (f"{P}/fits/0/ranges/0/least/num", "0", STATISTICS, f"{P}/fits/0/ranges"),
+    (f"{P}/fits/0/largest_residual/num", "0", STATISTICS, f"{P}/fits/0/largest_residual"),
+    (f"{P}/direct/0/records/0", "small-6000", "RECORD_REFUSED", f"{P}/direct/0/records/0"),
+    (f"{P}/direct/0/records/0", "stalled", "MISSING_READING", f"{P}/direct/0/records/0"),
+    (f"{P}/direct/2/records/1", "other-4096", "PROFILE_MISMATCH", f"{P}/direct/2/records"),
+    (f"{P}/direct/2/statistic", "only", BAD, f"{P}/direct/2/statistic"),
+    (f"{P}/direct/2/statistic", "mean", None, None),
+    (f"{P}/direct/2/statistic", "least", STATISTICS, f"{P}/direct/2/value"),
+    (f"{P}/direct/0/unit", "ms", "UNIT_MISMATCH", f"{P}/direct/0/unit"),
+    (f"{P}/direct/0/name", "wall_ms", "UNIT_MISMATCH", f"{P}/direct/0/name"),
+    (f"{P}/direct/0/profiles", ["two"], OUTCOME, f"{P}/direct/0/profiles"),
+    (f"{P}/derived/3/coefficient", "per_depth", BAD, f"{P}/derived/3/coefficient"),
+    (f"{P}/derived/3/given", {"num": "1", "den": "1"}, BAD, f"{P}/derived/3/given"),
+    (f"{P}/derived/5/operands/0", "law_us", BAD, f"{P}/derived/5/operands/0"),
+    (f"{P}/derived/6/operands/0", "stall_us", "UNIT_MISMATCH", f"{P}/derived/6/operands"),
+    (f"{P}/derived/8/unit", "us/token", "UNIT_MISMATCH", f"{P}/derived/8/name"),
+    (f"{P}/derived/9/operation", "sum", "PROFILE_MISMATCH", f"{P}/derived/9/operands"),
+    (f"{P}/derived/9/varies", [], OUTCOME, f"{P}/derived/9/varies"),
+    (f"{P}/derived/9/value/num", "1", STATISTICS, f"{P}/derived/9/value"),
+    (f"{P}/routes/0/second", "law_us", BAD, f"{P}/routes/0"),
+    (f"{P}/routes/0/first", "whole_us_per_step", "UNIT_MISMATCH", f"{P}/routes/0"),
+    (f"{P}/routes/0/first", "other_us", "PROFILE_MISMATCH", f"{P}/routes/0"),
+    (f"{P}/routes/0/distance_ppm", "0", STATISTICS, f"{P}/routes/0/distance_ppm"),
+    (f"{P}/routes/0/envelope_ppm", 1, "TWO_ROUTES_DISAGREE", f"{P}/routes/0"),
+    (f"{P}/published/0/source", "none", BAD, f"{P}/published/0/source"),
+    (f"{P}/published/0/unit", "ms/token", "UNIT_MISMATCH", f"{P}/published/0/unit"),
+    (f"{P}/published/0/outcome", "contradicted", OUTCOME, f"{P}/published/0/outcome"),
+    (f"{P}/published/1/outcome", "agrees", OUTCOME, f"{P}/published/1/outcome"),
+    (f"{P}/published/1/reading", None, BAD, f"{P}/published/1/reason"),
+    (f"{P}/published/0/kind", "DirectMeasurement", OUTCOME, f"{P}/published/0/outcome"),
+    (f"{P}/published/0/value/num", "2898", OUTCOME, f"{P}/published/0/outcome"),
+    (f"{P}/published/0/value", {"num": "1932", "den": "2"}, BAD, f"{P}/published/0/value"),
+    (f"{P}/gates/0/second", "one", BAD, f"{P}/gates/0/second"),
+    (f"{P}/gates/0/varies", ["runtime"], OUTCOME, f"{P}/gates/0/varies"),
+    (f"{P}/gates/0/across", 2, COUNTS, f"{P}/gates/0/across"),
+    (f"{P}/gates/0/within_unat", 8, STATISTICS, f"{P}/gates/0/within_unat"),
+    (f"{P}/gates/0/verdict", "interchangeable", OUTCOME, f"{P}/gates/0/verdict"),
+    (f"{P}/tables/0/kinds", ["DirectMeasurement"], "READING_KIND", f"{P}/tables/0/kinds"),
+    (f"{P}/counts/records_refused", 0, COUNTS, f"{P}/counts/records_refused"),
+    (f"{P}/verdict", "MEASURED", OUTCOME, f"{P}/verdict"),
+    (f"{P}/not_run", ["none", "at all"], BAD, f"{P}/not_run"),
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "code", "at"), MUTATIONS, ids=lambda value: str(value)[:40]
+)
+def test_each_rule_refuses_its_mutation(
+    whole: dict[str, Any], place: str, value: object, code: str | None, at: str | None
+) -> None:
+    wrong = copy.deepcopy(whole)
+    put(wrong, place, value)
+    wrong = subjected(wrong)
+    if code is None:
+        # Of two values the mean is the median: the statistic changed, and nothing else did.
+        judge(wrong)
+    else:
+        assert refusal(wrong) == (code, at)
+
+
+@pytest.mark.parametrize(
+    ("reading", "budget", "at"), [(2, "2048", f"{P}/predicted/0"), (1, "4096", f"{P}/derived/5")]
+)
+def test_readings_are_of_the_kind_that_they_are_called(
+    whole: dict[str, Any], reading: int, budget: str, at: str
+) -> None:
+    wrong = copy.deepcopy(whole)
+    for member in ("given", "value"):
+        put(wrong, f"{P}/derived/{reading}/{member}/num", budget)
+    assert refusal(subjected(wrong)) == ("READING_KIND", at)
+
+
+def leaves(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from leaves(member, f"{pointer}/{name}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from leaves(item, f"{pointer}/{index}")
+    else:
+        yield pointer, value
+
+
+def test_no_derived_leaf_can_be_another(whole: dict[str, Any]) -> None:
+    derived = ("population", "determinant", "condition_permille", "coefficients", "ranges",
+               "largest_residual", "mean_square_residual", "distance_ppm", "outcome", "verdict",
+               "counts", "refusal", "chosen", "cause", "within_unat", "across_unat")  # fmt: skip
+    kept = []
+    for place, value in leaves(whole["predicate"], P):
+        section, steps = place.split("/")[2], set(place.split("/"))
+        made = section not in ("records", "published") and (steps & {*derived, "value"})
+        if made or steps & {"outcome", "verdict"}:
+            kept.append((place, value))
+    assert len(kept) > 90
+    for place, value in kept:
+        if value is None or "settings" in place:
+            continue
+        wrong = copy.deepcopy(whole)
+        other: object = value + 1 if type(value) is int else f"{value}1"
+        put(wrong, place, other)
+        code, _ = refusal(wrong)
+        assert code, place
+
+
+def test_a_record_that_moves_moves_the_law(whole: dict[str, Any]) -> None:
+    wrong = copy.deepcopy(whole)
+    at = places(whole, "records")["large-16400"]
+    put(wrong, f"{P}/records/{at}/values/2/value", 17_000_000)
+    code, pointer = refusal(subjected(wrong))
+    assert (code, pointer) == (STATISTICS, f"{P}/fits/0/coefficients/0")
+
+
+def test_records_are_bound_by_the_subject(whole: dict[str, Any]) -> None:
+    wrong = copy.deepcopy(whole)
+    put(wrong, f"{P}/records/0/values/0/resolution", 5)
+    assert refusal(wrong) == ("SUBJECT_MISMATCH", "/subject/1/digest/sha256")
+
+
+def test_a_single_budget_cannot_be_signed_by_whoever_forges_it(whole: dict[str, Any]) -> None:
+    wrong = copy.deepcopy(whole)
+    put(wrong, f"{P}/arms/1/budget_tokens", 2048)
+    assert refusal(subjected(wrong)) == ("FIT_NOT_IDENTIFIED", f"{P}/fits/0")
+
+
+def test_foreign_work_is_seen_by_tokens_and_by_company(whole: dict[str, Any]) -> None:
+    at = places(whole, "records")["small-6000"]
+    for attribution, refused in (
+        ({"own_tokens": 6000, "booked_tokens": 6006}, None),
+        ({"own_tokens": 6000, "booked_tokens": 6007}, "foreign_work"),
+        ({"own_tokens": 6000, "booked_tokens": 5993}, "foreign_work"),
+        ({"own_tokens": 6000, "booked_tokens": 6000, "own_requests": 1, "running_requests": 2},
+         "foreign_work"),
+        ({"own_tokens": 6000, "booked_tokens": 6000, "own_requests": 2, "running_requests": 2},
+         None),
+    ):  # fmt: skip
+        records = made.document()["records"]
+        records[at]["attribution"] = attribution
+        folded = made.signed_statement(
+            records=records, fits=[], direct=[made.document()["direct"][1]], derived=[],
+            predicted=[], routes=[], published=[], tables=[],
+        )  # fmt: skip
+        judge(folded)
+        assert get(folded, f"{P}/records/{at}/refusal") == refused

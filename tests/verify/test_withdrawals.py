@@ -1,0 +1,157 @@
+"""Withdrawals: which count, against what, and what is left of a certificate."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from lockstep.certificate import keys, lcj
+from lockstep.certificate.envelope import sign_statement
+from lockstep.certificate.statement import statement, withdrawal_subjects
+from lockstep.claims.withdrawal import predicate
+from lockstep_verify import cli
+from tests.measurement_records import PRODUCER, signed_statement
+from tests.refusals import refused
+from tests.statements import judge, put, refusal
+
+SPAN = ("2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z")
+AT = "2026-06-01T00:00:00Z"
+OWN = Ed25519PrivateKey.from_private_bytes(b"1" * 32)
+OTHER = Ed25519PrivateKey.from_private_bytes(b"2" * 32)
+CLAIM = {"pointer": "/predicate/published/1", "reason": "No repeat showed it."}
+CERTIFICATE = sign_statement(signed_statement(), [OWN])
+
+
+def withdrawal(*claims: dict[str, Any], certificate: bytes = CERTIFICATE) -> dict[str, Any]:
+    folded = predicate(
+        certificate, claims or (CLAIM,), issued_at="2026-05-02T00:00:00Z", producer=PRODUCER
+    )
+    return statement("withdrawal", withdrawal_subjects(folded), folded)
+
+
+Verify = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Verify:
+    """Give what a verifier says of the certificate beside some withdrawals, as JSON objects."""
+    (tmp_path / "w").mkdir()
+    (tmp_path / "c.cert.json").write_bytes(CERTIFICATE)
+
+    def run(*held: bytes, roles: tuple[str, str] = ("producer", "producer")) -> list[Any]:
+        for i, data in enumerate(held):
+            (tmp_path / "w" / f"{i}.cert.json").write_bytes(data)
+        signers = [
+            keys.Signer(name, name, keys.raw(key.public_key()), (role,), *SPAN)
+            for name, key, role in zip("ab", (OWN, OTHER), roles, strict=True)
+        ]
+        kinds = [f"urn:lockstep:certificate:{kind}:v1" for kind in ("measurement", "withdrawal")]
+        policy = keys.policy(signers, kinds, version=1, expires=SPAN[1])
+        policy["rules"][0]["roles"] = ["producer"]
+        (tmp_path / "trust.json").write_bytes(lcj.encode(policy))
+        options = ["--trust", str(tmp_path / "trust.json"), "--state", str(tmp_path), "--at", AT]
+        place = ["--json", "--withdrawals", str(tmp_path / "w"), str(tmp_path / "c.cert.json")]
+        cli.main([*options, *place])
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def test_a_withdrawn_claim_is_refused_and_told(verify: Verify) -> None:
+    (alone,) = verify()
+    assert alone["code"] == "OK"
+    first, second = verify(sign_statement(withdrawal(), [OTHER]))
+    assert (first["code"], first["verdict"]) == ("OK", "WITHDRAWN")
+    assert (second["code"], second["exit"]) == ("CLAIM_WITHDRAWN", 3)
+    assert second["pointer"] == CLAIM["pointer"]
+    told = [line for line in second["lines"] if line.startswith("WITHDRAWN")]
+    assert told == ["WITHDRAWN /predicate/published/1: No repeat showed it."]
+    # What was derived is told nevertheless.
+    assert second["verdict"] == "CONTRADICTED"
+
+
+def test_the_whole_certificate_can_be_withdrawn(verify: Verify) -> None:
+    instead = {**CLAIM, "pointer": "", "replacement": {"says": "another"}}
+    _, second = verify(sign_statement(withdrawal(instead), [OWN]))
+    assert (second["code"], second["pointer"]) == ("CLAIM_WITHDRAWN", "")
+    assert second["lines"][-1].endswith("Instead: another")
+
+
+def test_a_key_of_another_role_withdraws_nothing(verify: Verify) -> None:
+    held = sign_statement(withdrawal(), [OTHER])
+    first, second = verify(held, roles=("producer", "auditor"))
+    assert (first["code"], second["code"]) == ("OK", "OK")
+    (told,) = [line for line in second["lines"] if line.startswith("not counted")]
+    assert told.endswith("ROLE_NOT_ALLOWED")
+
+
+def test_a_stranger_withdraws_nothing_and_is_heard_of(verify: Verify) -> None:
+    stranger = Ed25519PrivateKey.from_private_bytes(b"3" * 32)
+    first, second = verify(sign_statement(withdrawal(), [stranger]))
+    assert (first["code"], second["code"]) == ("UNTRUSTED_SIGNER", "OK")
+
+
+def test_a_withdrawal_of_another_certificate_changes_nothing(verify: Verify) -> None:
+    other = sign_statement(signed_statement(published=[]), [OWN])
+    held = withdrawal({**CLAIM, "pointer": "/predicate/counts"}, certificate=other)
+    _, second = verify(sign_statement(held, [OWN]))
+    assert second["code"] == "OK"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "pointer"),
+    [("claims/0/value_sha256", "0" * 64, CLAIM["pointer"]),
+     ("claims/0/pointer", "/predicate/published/9", "/predicate/published/9"),
+     ("claims/0/pointer", "/predicate/published/01", "/predicate/published/01"),
+     ("claims/0/pointer", "/predicate/published/-", "/predicate/published/-"),
+     ("claims/0/pointer", "/predicate/verdict/0", "/predicate/verdict/0"),
+     ("certificate/predicate_type", "urn:lockstep:certificate:hunt:v1", "/predicateType")],
+)  # fmt: skip
+def test_a_withdrawal_of_what_is_not_there_is_a_mismatch(
+    verify: Verify, place: str, value: str, pointer: str
+) -> None:
+    wrong = withdrawal()
+    put(wrong, f"/predicate/{place}", value)
+    first, second = verify(sign_statement(wrong, [OWN]))
+    assert first["code"] == "OK"
+    assert (second["code"], second["pointer"]) == ("WITHDRAWAL_MISMATCH", pointer)
+
+
+MUTATIONS = [
+    ("claims/0/pointer", "/subject", "BAD_VALUE", "claims/0/pointer"),
+    ("claims/1/pointer", "/predicate/arms", "BAD_VALUE", "claims/1/pointer"),
+    ("claims/1/pointer", "/predicate/published/1", "BAD_VALUE", "claims/1/pointer"),
+    ("claims/1/replacement/pointer", None, "BAD_VALUE", "claims/1/replacement/pointer"),
+    ("claims/1/replacement/pointer", "/predicate/verdict", "BAD_VALUE", "claims/1/replacement"),
+    ("counts/claims", 1, "H10_COUNTS_DO_NOT_RECOMPUTE", "counts/claims"),
+    ("counts/replaced", 0, "H10_COUNTS_DO_NOT_RECOMPUTE", "counts/replaced"),
+    ("not_run", ["nothing"], "BAD_VALUE", "not_run"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "code", "at"), MUTATIONS)
+def test_each_rule_refuses_its_mutation(place: str, value: object, code: str, at: str) -> None:
+    instead = {"payload_sha256": "same", "pointer": "/predicate/counts", "says": "counts"}
+    whole = withdrawal(CLAIM, {**CLAIM, "pointer": "/predicate/verdict", "replacement": instead})
+    assert judge(whole).counts == {"claims": 2, "replaced": 1}
+    wrong = copy.deepcopy(whole)
+    put(wrong, f"/predicate/{place}", value)
+    assert refusal(wrong) == (code, f"/predicate/{at}")
+
+
+def test_a_withdrawal_is_bound_to_its_certificate() -> None:
+    wrong = withdrawal()
+    put(wrong, "/predicate/certificate/payload_sha256", "0" * 64)
+    assert refusal(wrong) == ("SUBJECT_MISMATCH", "/subject/1/digest/sha256")
+
+
+def test_the_producer_withdraws_only_what_is_there() -> None:
+    for pointer in ("/predicate/none", "/predicate/published/9", "/predicate/verdict/x"):
+        refused("WITHDRAWAL_MISMATCH", lambda p=pointer: withdrawal({**CLAIM, "pointer": p}))
+    refused("NOT_AN_OBJECT", lambda: withdrawal(certificate=b"[]"))
