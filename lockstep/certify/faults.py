@@ -23,7 +23,7 @@ from lockstep.certify.config import Command, Config, digest_of
 from lockstep.certify.issue import issue_certification
 from lockstep.certify.results import Records
 from lockstep.certify.run import observe
-from lockstep.certify.trials import CASES, FILE, Trial, bound_us, trials
+from lockstep.certify.trials import FILE, Trial, bound_us, trials
 from lockstep.certify.watch import EnoughSeen
 from lockstep.claims.detection_shown import no_answer, reuses, shown
 from lockstep.errors import LockstepError
@@ -60,14 +60,10 @@ def launched(command: str) -> str:
 
 def config(trial: Trial) -> Config:
     """Give what the certifier is asked in a trial [DET-4]."""
-    plan: dict[str, Any] = {"lifetimes": trial.lifetimes}
-    if trial.omits:
-        names = [one["name"] for one in spec.load(CASES)["cases"]]
-        plan["cases"] = tuple(name for name in names if name not in trial.omits)
     return Config(
         adapter="lockstep",
         launch=Command(launched(trial.command)),
-        plan=plan,
+        plan={"lifetimes": trial.lifetimes},
         timeout=REQUEST_SECONDS if trial.stops else None,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lockstep import spec
-from lockstep.certify.trials import Trial, bound_us, servers, trials
+from lockstep.certify.trials import bound_us, servers, trials
 from lockstep.claims.detection import is_as_expected, outcome, predicate, rows
 from lockstep.claims.detection_shown import no_answer, reuses, shown
 from lockstep.cli.payload_detection import detection
@@ -31,7 +31,7 @@ def test_every_operator_has_a_trial() -> None:
         assert (one.expected == "caught") == (declared[name]["black_box"] == "visible")
         assert one.runs == (declared[name]["subsystem"] != "triton_kernels")
         assert one.command.endswith(f" --fault {name}")
-        assert bool(one.omits) == (one.server == "crowded" and one.expected == "clean")
+        assert one.expected == "caught" or one.server == "roomy"
     assert sum(one.expected == "caught" and one.runs for one in told.values()) >= 8
 
 
@@ -41,9 +41,6 @@ def test_servers_and_exceptions_are_of_known_names() -> None:
     assert set(data["other_server"]) <= {one["id"] for one in operators}
     known = {one["subsystem"] for one in operators}
     assert {*data["crowded_subsystems"], *data["other_backend"]} <= known
-    cases = [one["name"] for one in spec.load("certification.json")["cases"]]
-    for server in data["servers"]:
-        assert server["omits"] == [name for name in cases if name in server["omits"]]
     assert servers() == ["roomy", "crowded"]
     assert next(trials()).lifetimes == 20
 
@@ -105,8 +102,3 @@ def test_it_is_shown_with_what_cannot_be_seen() -> None:
     assert "blind spots" in shown_tables
     text = str(shown_tables)
     assert "exp_cut_short" in text and "Every schedule computes the same wrong model" in text
-
-
-def test_plans_of_trials_differ_as_declared() -> None:
-    crowded = Trial("x", "x", None, "invariant", "crowded", 1, "clean", "", ("wide_31",))
-    assert "wide_31" not in detection_records.plan(crowded)["cases"]

@@ -28,8 +28,11 @@ def declared() -> list[Document]:
             {**told, "operator": None, "edits_sha256": None, "command": command, "runs": True}
         )
     for one in spec.load("mutation.json")["operators"]:
+        visible = one["black_box"] == "visible"
         crowded = one["subsystem"] in known["crowded_subsystems"]
-        server = "roomy" if crowded == (one["id"] in known["other_server"]) else "crowded"
+        server = "roomy"
+        if visible and crowded != (one["id"] in known["other_server"]):
+            server = "crowded"
         found.append(
             {
                 "name": one["id"],
@@ -38,7 +41,7 @@ def declared() -> list[Document]:
                 "mode": "invariant",
                 "server": server,
                 "lifetimes": 1,
-                "expected": "caught" if one["black_box"] == "visible" else "clean",
+                "expected": "caught" if visible else "clean",
                 "command": f"{known['command']}{options[server]} --fault {one['id']}",
                 "runs": one["subsystem"] not in known["other_backend"],
             }
@@ -55,11 +58,7 @@ def trial_plan(trial: Document, predicate: Document) -> Document:
         "lifetimes": trial["lifetimes"],
         "context": predicate["contexts"][at],
     }
-    if trial["expected"] == "clean":
-        omits = data()["servers"][at]["omits"]
-        plan["cases"] = [name for name in plan["cases"] if name not in omits]
     if trial["operator"] is None and trial["mode"] == "invariant":
-        among = spec.load("certification.json")["defaults"]["positive_cases"]
         plan["positive"] = "mode_off"
-        plan["positive_cases"] = [name for name in plan["cases"] if name in among]
+        plan["positive_cases"] = spec.load("certification.json")["defaults"]["positive_cases"]
     return plan
