@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -309,7 +310,7 @@ def _certify(peer: Peer, run: Run, folder: Path) -> str:
     print(f"==> Certifying {run.name}", flush=True)
     begun = time.monotonic()
     try:
-        status = subprocess.run(command, timeout=RUN_SECONDS, check=False).returncode
+        status = _ended(command)
     except subprocess.TimeoutExpired:
         raise NotRun(f"{run.name} took more than {RUN_SECONDS} s") from None
     if status not in RESULTS:
@@ -317,6 +318,17 @@ def _certify(peer: Peer, run: Run, folder: Path) -> str:
     print(f"{run.name}: {time.monotonic() - begun:.0f} s", flush=True)
     verdict: str = statement_of(certificate.read_bytes())["predicate"]["verdict"]
     return verdict
+
+
+def _ended(command: Sequence[str]) -> int:
+    """Give the status of a certification; whatever cuts it short lets it stop its server."""
+    with subprocess.Popen(command) as process:
+        try:
+            return process.wait(RUN_SECONDS)
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
 
 
 def _key(folder: Path, peer: str) -> Path:
@@ -356,6 +368,7 @@ def _promote(source: Path, target: Path, peer: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         sys.exit(main())
     except LockstepError as fault:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from lockstep.certify.config import Command, Config
+from lockstep.certify.launch import launched
 from lockstep.certify.results import Records
 from lockstep.certify.run import observe
 from lockstep.claims.certification import predicate
@@ -77,3 +79,38 @@ def test_a_fault_is_a_divergence(fault: str, case: str) -> None:
     assert result["verdict"] == "DIVERGENT"
     found = [cell for cell in result["cells"] if cell["verdict"] == "divergent"]
     assert found and "tokens" in found[0]["kinds"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", ["--mode fast", "--fault matched_length_equal_to_block"])
+def test_a_reproducer_shows_what_it_was_written_for_and_nothing_else(
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["lockstep", "certify", "--launch", f"{SERVE} {option}", "--cases", "prefix_equal"]
+    command += ["--cache", "warm,cold", "--order", "fixed", "--filler", "fixed", "--repeats", "2"]
+    monkeypatch.setattr(sys, "argv", [*command, "--reproducers", "scripts"])
+    status = main()
+    told = capfd.readouterr()
+    assert status == 10, told
+    script = min((tmp_path / "scripts").iterdir())
+
+    async def executed(serve: str) -> subprocess.CompletedProcess[str]:
+        async with launched(Command(serve), None, lambda _: None) as server:
+            return await asyncio.to_thread(
+                subprocess.run,
+                [sys.executable, "-I", str(script), server.url],
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+
+    shown = asyncio.run(executed(f"{SERVE} {option}"))
+    assert shown.returncode == 1, shown.stdout + shown.stderr
+    assert "and the same in" in shown.stdout
+    quiet = asyncio.run(executed(SERVE))
+    assert quiet.returncode == 0, quiet.stdout + quiet.stderr
+    assert quiet.stdout.startswith("no difference")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from lockstep import spec
 from lockstep.certify import subject
 from lockstep.certify.adapters.adapter import Description, Resolved
 from lockstep.certify.adapters.catalogue import ADAPTERS
@@ -144,3 +147,36 @@ def test_a_run_that_is_cancelled_leaves_no_server(tmp_path: Path) -> None:
     asyncio.run(cancelled())
     with pytest.raises(ProcessLookupError):
         os.kill(int(told.read_text()), 0)
+
+
+SERVER = """
+import http.server, os, sys, time
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def do_POST(self):
+        open(sys.argv[2], "w").write(str(os.getpid()))
+        time.sleep(60)
+
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def test_the_reducers_end_is_its_servers(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    (tmp_path / "serve.py").write_text(SERVER)
+    launch = f"{sys.executable} {tmp_path}/serve.py {{port}} {asked}"
+    reducer = spec.root().parent / "tools" / "peers" / "smallest.py"
+    command = [sys.executable, reducer, "vllm", launch, "--model", "m", "--output", tmp_path / "x"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not (asked.exists() and asked.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        server = int(asked.read_text())
+        process.terminate()
+        assert process.wait(60) == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(server, 0)

@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import json
 import secrets
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -225,4 +226,9 @@ def _prompt(number: int, count: int) -> tuple[int, ...]:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    # A signal to end is Ctrl-C: the server that was started here must not outlive this process.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        sys.exit(asyncio.run(main()))
+    except KeyboardInterrupt:
+        sys.exit(130)
