@@ -21,7 +21,7 @@ class Setting:
     Attributes:
         requested: None where nobody asked.
         resolved: as read back from the server; None where that cannot be read.
-        source: where it was read (`startup line`, `/get_server_info`).
+        source: where it was read (`startup line`, `/server_info`).
     """
 
     name: str

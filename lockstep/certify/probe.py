@@ -69,8 +69,9 @@ async def _detected(client: Client) -> str:
         return "vllm"
     if member(await _document(client, "/props"), "build_info") is not None:
         return "llamacpp"
-    if member(await _document(client, "/get_model_info"), "model_path") is not None:
-        return "sglang"
+    for path in ("/model_info", "/get_model_info"):
+        if member(await _document(client, path), "model_path") is not None:
+            return "sglang"
     if member(await _document(client, "/info"), "max_total_tokens") is not None:
         return "tgi"
     return "openai"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, cast
 
 import pytest
 
 from lockstep import spec
 from lockstep.certify import numbers
-from lockstep.certify.adapters.adapter import ServerError
+from lockstep.certify import plan as plans
+from lockstep.certify.adapters.adapter import Description, ServerError
 from lockstep.certify.adapters.catalogue import ADAPTERS, is_verified
 from lockstep.certify.ask import Answer, Ask, digest, hexed
+from lockstep.certify.client import Client, StatusError
+from lockstep.certify.config import Config
 from lockstep.certify.observation import Top
+from lockstep.certify.probe import Found
+from lockstep.cli.certify_watch import Progress
 
 TOKENS = Ask(prompt=(5, 6, 7), max_new=2, top=1)
 DRAWN = Ask((5,), 2, temperature="1", top_p="0.95", top_k=40, seed=9, top=None)
@@ -257,3 +263,97 @@ def test_an_adapter_is_verified_where_a_certificate_of_a_real_server_is_publishe
         if (spec.root().parent / "evidence" / f"certification-{name}.cert.json").is_file()
     }
     assert {name for name in ADAPTERS if is_verified(name)} == {*published, "lockstep"}
+
+
+class Pages:
+    """A client of a server that has these pages alone."""
+
+    def __init__(self, pages: dict[str, str]) -> None:
+        self._pages = pages
+
+    async def document(self, path: str) -> Any:
+        """GET a path that gives JSON."""
+        if path not in self._pages:
+            raise StatusError(404, "no such page")
+        return numbers.parse(self._pages[path])
+
+
+# Members as SGLang's http_server.py gives them (its server arguments, the scheduler's figures, the
+# version); earlier releases have the same at /get_server_info and /get_model_info.
+SGLANG_INFO = (
+    '{"model_path":"org/m","served_model_name":"m","dtype":"bfloat16","context_length":null,'
+    '"page_size":1,"chunked_prefill_size":8192,"attention_backend":"triton","random_seed":42,'
+    '"disable_radix_cache":false,"disable_cuda_graph":true,"disable_overlap_schedule":false,'
+    '"enable_deterministic_inference":true,"enable_torch_compile":false,"max_req_input_len":4090,'
+    '"internal_states":[{}],"version":"0.5.9"}'
+)
+
+
+@pytest.mark.parametrize(
+    ("info", "model"),
+    [("/server_info", "/model_info"), ("/get_server_info", "/get_model_info")],
+)
+def test_sglang_says_what_it_is_at_either_path(info: str, model: str) -> None:
+    pages = Pages({info: SGLANG_INFO, model: '{"model_path":"org/m","is_generation":true}'})
+    told = asyncio.run(ADAPTERS["sglang"]("m").describe(cast(Client, pages)))
+    assert (told.version, told.version_source, told.model) == ("0.5.9", info, "m")
+    assert (told.context, told.block_size, told.chunk) == (4090, 1, 8192)
+    settings = {one.name: one.value for one in told.settings}
+    assert settings["graphs"] == "off" and settings["prefix_cache"] == "on"
+    assert settings["enable-deterministic-inference"] == "on"
+    assert settings["random-seed"] == "42"
+
+
+def test_sglang_without_token_texts_and_with_a_prompt_to_score() -> None:
+    # The first position of a prompt has no log-probability; entries are number, id, text or null.
+    text = (
+        '{"text":"b","output_ids":[5],"meta_info":{"id":"r","finish_reason":{"type":"length",'
+        '"length":1},"prompt_tokens":2,"weight_version":"default","input_token_logprobs":'
+        '[[null,1,null],[-2.25,2,null]],"output_token_logprobs":[[-0.75,5,null]],'
+        '"input_top_logprobs":[null,[[-2.25,2,null]]],"output_top_logprobs":[[[-0.75,5,null]]],'
+        '"completion_tokens":1,"cached_tokens":0,"e2e_latency":0.03}}'
+    )
+    answer, _ = read("sglang", Ask((1, 2), 1, top=1, echo=True), text)
+    assert answer.output.prompt_logprobs == (None, "-2.25")
+    assert (answer.output.tokens, answer.output.logprobs) == ((5,), ("-0.75",))
+    assert (answer.cached, answer.prompt_tokens) == (0, 2)
+
+
+def test_tgi_answered_as_a_whole_has_its_tokens_in_its_details() -> None:
+    text = (
+        '{"generated_text":" ab","details":{"finish_reason":"eos_token","generated_tokens":2,'
+        '"seed":null,"prefill":[],"tokens":[{"id":4,"text":" a","logprob":-0.5,"special":false},'
+        '{"id":2,"text":"</s>","logprob":-0.25,"special":true}],"top_tokens":[[{"id":4,"text":" a",'
+        '"logprob":-0.5,"special":false}],[{"id":2,"text":"</s>","logprob":-0.25,"special":true}]]}}'
+    )
+    output = read("tgi", TOKENS, text)[0].output
+    assert (output.tokens, output.logprobs, output.finish) == ((4, 2), ("-0.5", "-0.25"), "stop")
+    assert output.top == ((Top("id:4", "-0.5"),), (Top("id:2", "-0.25"),))
+
+
+def test_tgi_that_is_overloaded_says_so_within_its_stream() -> None:
+    with pytest.raises(ServerError, match="Model is overloaded"):
+        read("tgi", TOKENS, '{"error":"Model is overloaded","error_type":"overloaded"}')
+
+
+def test_tgi_says_what_it_is() -> None:
+    info = (
+        '{"model_id":"org/m","model_sha":null,"model_pipeline_tag":"text-generation",'
+        '"max_concurrent_requests":128,"max_best_of":2,"max_stop_sequences":4,'
+        '"max_input_tokens":1024,"max_total_tokens":2048,"validation_workers":2,'
+        '"router":"text-generation-router","version":"3.3.6","sha":null,"docker_label":null}'
+    )
+    told = asyncio.run(ADAPTERS["tgi"]("m").describe(cast(Client, Pages({"/info": info}))))
+    assert (told.version, told.model, told.context) == ("3.3.6", "org/m", 2048)
+    assert [(one.name, one.value) for one in told.settings] == [("max-concurrent-requests", "128")]
+
+
+@pytest.mark.parametrize("name", ["sglang", "tgi"])
+def test_what_was_read_in_sources_alone_is_told_as_unverified(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Found((), "text", "text", (), Description(), 0.0, 0.0)
+    told = {"form": "text", "design": "star", "cases": [], "offers": [], "observable": "text"}
+    plan = plans.parameters(Config(), found, "absent") | told
+    Progress().planned(ADAPTERS[name]("m"), plan, (), found)
+    assert "unverified adapter: no certificate of a real server" in capsys.readouterr().err

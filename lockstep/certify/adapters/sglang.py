@@ -92,11 +92,11 @@ class SGLang(Adapter):
         return Generated(ask, self.cached)
 
     async def describe(self, client: Client) -> Description:
-        """Read /get_server_info and /get_model_info."""
-        info = await client.document("/get_server_info")
-        model = await client.document("/get_model_info")
+        """Read /server_info and /model_info, or what they were called before."""
+        source, info = await _either(client, "/server_info", "/get_server_info")
+        _, model = await _either(client, "/model_info", "/get_model_info")
         told = [
-            Resolved(name, value, "/get_server_info")
+            Resolved(name, value, source)
             for key, name in _TOLD
             if (value := text_of(info, key)) is not None
         ]
@@ -105,18 +105,30 @@ class SGLang(Adapter):
                 value = member(info, key)
                 if isinstance(value, bool):
                     state = "on" if value is wanted else "off"
-                    told.append(Resolved(name, state, f"/get_server_info {key}"))
+                    told.append(Resolved(name, state, f"{source} {key}"))
         return Description(
             version=text_of(info, "version"),
-            version_source="/get_server_info",
+            version_source=source,
             model=text_of(info, "served_model_name") or text_of(model, "model_path"),
-            model_source="/get_server_info",
+            model_source=source,
             context=numbers.as_integer(member(info, "context_length"))
             or numbers.as_integer(member(info, "max_req_input_len")),
             block_size=numbers.as_integer(member(info, "page_size")),
             chunk=numbers.as_integer(member(info, "chunked_prefill_size")),
             settings=tuple(told),
         )
+
+
+async def _either(client: Client, path: str, before: str) -> tuple[str, Any]:
+    """Give the document of the first of two paths that the server has, and the path."""
+    from lockstep.certify.client import StatusError
+
+    try:
+        return path, await client.document(path)
+    except StatusError as fault:
+        if fault.status != 404:
+            raise
+    return before, await client.document(before)
 
 
 class Generated:
@@ -140,7 +152,8 @@ class Generated:
         if not isinstance(document, dict):
             raise ValueError("no object")
         if document.get("error") is not None:
-            raise ServerError(str(document["error"]))
+            told = member(document["error"], "message")
+            raise ServerError(str(told if told is not None else document["error"]))
         self._last = document
         meta = document.get("meta_info")
         count = numbers.as_integer(member(meta, "completion_tokens")) or 0
