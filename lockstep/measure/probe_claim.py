@@ -11,9 +11,11 @@ from typing import Any
 
 from lockstep import spec
 from lockstep.errors import LockstepError
+from lockstep.measure import laws
 from lockstep.measure.observation import Arm
 from lockstep.measure.probe_records import budget_of, probes_document, records
 from lockstep.measure.probes import Probed
+from lockstep.measure.records import Record
 from lockstep.measure.window import FILE, refusal
 
 _MODEL = re.compile(r"(?P<name>.*) sha256:(?P<sha256>[0-9a-f]{64})")
@@ -39,16 +41,17 @@ def measurement_document(
         hint = f"None of {len(seen.samples)} samples is left."
         raise LockstepError(code, "samples", "a sample that can be used", None, hint)
     profiles, of = _profiles(seen, versions)
+    fits, not_fitted = _fits(seen, of)
     return {
         "profiles": profiles,
         "arms": [_arm(seen, one, of[one.name], place) for place, one in enumerate(seen.arms)],
         "probes": probes_document(seen),
         "records": list(records(seen)),
         "direct": list(_direct(seen)),
-        "fits": list(_fits(seen, of)),
+        "fits": fits,
         "derived": list(_derived(seen)),
         "tables": list(_tables(seen)),
-        "not_run": ["other lengths, other widths, and other machines than these"],
+        "not_run": [*not_fitted, "other lengths, other widths, and other machines than these"],
     }
 
 
@@ -142,19 +145,39 @@ def _reading(arm: str, entry: str, quantity: str) -> str:
     return f"{arm}.{entry}.{'steps_step' if quantity == 'steps' else quantity}"
 
 
-def _fits(seen: Probed, of: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """Give the fits that the population can tell: the split by steps needs two budgets."""
+def _fits(seen: Probed, of: dict[str, str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Give the fits that the population can tell, and a word on each that it can't."""
     arms = [arm.name for arm in seen.arms]
-    budgets = {budget_of(seen, name).exact for name in arms}
-    lengths = {entry.prompts[0] for entry in seen.entries if entry.probe == "prefill"}
-    if len(set(of.values())) == 1 and len(budgets) > 1 and None not in budgets:
-        if len(lengths) > 2:
-            yield {"name": "wall", "law": "wall", "arms": arms}
-        if any(one["name"].endswith(".stall_us") for one in _direct(seen)):
-            yield {"name": "stall", "law": "stall", "arms": arms}
-    for name in arms:
-        if len(lengths) > 2:
-            yield {"name": f"{name}.linear", "law": "linear", "arms": [name]}
+    wanted = [("wall", "wall", arms), ("stall", "stall", arms)]
+    wanted += [(f"{name}.linear", "linear", [name]) for name in arms]
+    told = _told(seen, of)
+    fits, not_fitted = [], []
+    for name, law, over in wanted:
+        try:
+            laws.fit(law, laws.population(told, law, over, ()))
+        except LockstepError as fault:
+            got = "" if fault.got is None else f", got {fault.got}"
+            said = f"the fit {law} over {', '.join(over)}: {fault.code}, needs {fault.expected}"
+            not_fitted.append(f"{said}{got}"[:400])
+        else:
+            fits.append({"name": name, "law": law, "arms": over})
+    return fits, not_fitted
+
+
+def _told(seen: Probed, of: dict[str, str]) -> list[Record]:
+    """Give records as folds take them."""
+    budgets = {arm.name: budget_of(seen, arm.name).exact for arm in seen.arms}
+    return [
+        Record(
+            one["id"],
+            one["arm"],
+            of[one["arm"]],
+            budgets[one["arm"]],
+            {value["quantity"]: value["value"] for value in one["values"]},
+            one["refusal"],
+        )
+        for one in records(seen)
+    ]
 
 
 def _derived(seen: Probed) -> Iterator[dict[str, Any]]:

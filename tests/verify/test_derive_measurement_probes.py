@@ -1,0 +1,127 @@
+"""Re-derivation of a run of probes within a measurement: what holds, and each lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from lockstep.certificate.statement import measurement_subjects
+from lockstep.certificate.statement import statement as stated
+from lockstep.claims.measurement import predicate
+from tests.measure.probed import document
+from tests.statements import get, judge, put, refusal
+
+P = "/predicate/probes"
+S = f"{P}/samples"
+D = f"{P}/detections"
+R = "/predicate/records"
+BAD = "BAD_VALUE"
+DENOMINATOR = "COVERAGE_DENOMINATOR_NOT_DERIVED"
+OUTCOME = "OUTCOME_NOT_DERIVED"
+STATISTICS = "STATISTICS_DO_NOT_RECOMPUTE"
+Statement = dict[str, Any]
+PRODUCER = {"name": "x", "version": "1", "python": "3", "machine": "m", "command": "c"}
+
+
+@pytest.fixture(scope="module")
+def held() -> Statement:
+    folded = predicate(document(), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    return stated("measurement", measurement_subjects(folded), folded)
+
+
+@pytest.fixture
+def statement(held: Statement) -> Statement:
+    return deepcopy(held)
+
+
+def test_an_honest_certificate(statement: Statement) -> None:
+    found = judge(statement)
+    assert found.verdict == "MEASURED"
+    assert found.counts == statement["predicate"]["counts"]
+    assert found.counts["samples"] == 10
+
+
+def change(pointer: str, value: object) -> Callable[[Statement], None]:
+    return lambda one: put(one, pointer, value)
+
+
+def add(pointer: str, amount: int) -> Callable[[Statement], None]:
+    return lambda one: put(one, pointer, get(one, pointer) + amount)
+
+
+def drop(pointer: str, place: int = -1) -> Callable[[Statement], None]:
+    return lambda one: get(one, pointer).pop(place)
+
+
+LIES: list[tuple[Callable[[Statement], None], str, str]] = [
+    (change(f"{P}/form", "text"), BAD, f"{P}/low"),
+    (change(f"{P}/entries/1/name", "prefill-32"), BAD, f"{P}/entries/1/name"),
+    (change(f"{P}/entries/1/probe", "other"), BAD, f"{P}/entries/1/probe"),
+    (change(f"{P}/entries/1/prompts", [65, 65]), BAD, f"{P}/entries/1/prompts"),
+    (change(f"{P}/entries/1/max_new", [1, 1]), BAD, f"{P}/entries/1/max_new"),
+    (change(f"{P}/entries/1/behind", 1), BAD, f"{P}/entries/1/behind"),
+    (change(f"{P}/entries/4/behind", 0), BAD, f"{P}/entries/4/behind"),
+    (change(f"{P}/arms/1/name", "small"), BAD, f"{P}/arms/1/name"),
+    (change(f"{P}/arms/0/pins/0/agrees", False), OUTCOME, f"{P}/arms/0/pins/0/agrees"),
+    (change(f"{D}/0/arm", "other"), DENOMINATOR, f"{D}/0/arm"),
+    (change(f"{D}/7/arm", "small"), DENOMINATOR, f"{D}/7/arm"),
+    (drop(D, 0), DENOMINATOR, f"{D}/0/name"),
+    (change(f"{D}/1/place", 0), DENOMINATOR, f"{D}/1/place"),
+    (change(f"{D}/1/block", 1), DENOMINATOR, f"{D}/1/block"),
+    (change(f"{D}/1/warm_ups", 1), BAD, f"{D}/1/warm_ups"),
+    (change(f"{D}/1/process", 5), BAD, f"{D}/1/process"),
+    (change(f"{D}/1/begin_us", 0), BAD, f"{D}/1/begin_us"),
+    (change(f"{D}/1/requests/0/max_new", 2), BAD, f"{D}/1/requests/0/max_new"),
+    (add(f"{D}/1/window/counters/0/after", 1), STATISTICS, f"{P}/budgets/0/greatest"),
+    (drop(S), DENOMINATOR, S),
+    (change(f"{P}/seed", 2), DENOMINATOR, f"{S}/0/name"),
+    (change(f"{S}/4/place", 5), DENOMINATOR, f"{S}/4/place"),
+    (change(f"{S}/4/warm_ups", 0), BAD, f"{S}/4/warm_ups"),
+    (change(f"{S}/0/process", 1), BAD, f"{S}/0/process"),
+    (change(f"{S}/4/process", 9), BAD, f"{S}/4/process"),
+    (change(f"{S}/5/process", 2), BAD, f"{S}/5/process"),
+    (drop(f"{S}/0/requests"), BAD, f"{S}/0/requests"),
+    (change(f"{S}/0/requests/0/prompt_tokens", None), BAD, f"{S}/0/requests/0/prompt_tokens"),
+    (change(f"{S}/2/window/counters/0/metric", None), BAD, f"{S}/2/window/counters/0/metric"),
+    (change(f"{S}/0/refusal", "clock_step"), OUTCOME, f"{S}/0/refusal"),
+    (add(f"{S}/0/wall_us", 1), STATISTICS, f"{S}/0/wall_us"),
+    (change(f"{P}/settings/0/entries/0/cause", "harness"), OUTCOME,
+     f"{P}/settings/0/entries/0/cause"),
+    (change(f"{P}/budgets/0/arm", "large"), DENOMINATOR, f"{P}/budgets"),
+    (add(f"{P}/budgets/0/overhead", 1), STATISTICS, f"{P}/budgets/0/overhead"),
+    (add(f"{P}/budgets/1/greatest", 1), STATISTICS, f"{P}/budgets/1/greatest"),
+    (change(f"{R}/0/sample", None), DENOMINATOR, R),
+    (change(f"{R}/0/sample", "large-decode-0"), BAD, f"{R}/0/sample"),
+    (add(f"{R}/0/values/0/value", 1), STATISTICS, f"{R}/0/values"),
+    (change(f"{R}/0/values/0/resolution", 10), STATISTICS, f"{R}/0/values"),
+    (change(f"{R}/0/refusal", "foreign_work"), OUTCOME, f"{R}/0/refusal"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lie", "code", "pointer"), LIES)
+def test_a_lie(
+    statement: Statement, lie: Callable[[Statement], None], code: str, pointer: str
+) -> None:
+    lie(statement)
+    assert refusal(statement) == (code, pointer)
+
+
+def test_a_record_of_another_arm(statement: Statement) -> None:
+    arm = get(statement, f"{R}/0/arm")
+    put(statement, f"{R}/0/arm", "small" if arm == "large" else "large")
+    assert refusal(statement) == (BAD, f"{R}/0/arm")
+
+
+def test_a_receipt_cannot_be_hidden(statement: Statement) -> None:
+    """A sample that is refused stays: dropping its record, or calling it clean, is seen."""
+    put(statement, f"{S}/3/window/clock_us", 10**9)
+    put(statement, f"{S}/3/refusal", "clock_step")
+    assert refusal(statement)[1].startswith((f"{R}/3", f"{P}/budgets"))
+
+
+def test_without_probes_there_is_no_sample(statement: Statement) -> None:
+    put(statement, P, None)
+    assert refusal(statement) == (BAD, f"{R}/0/sample")
