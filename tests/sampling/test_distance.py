@@ -52,7 +52,7 @@ def as_text(support: dict[str, str]) -> str:
     return " ".join(f"{token}:{text}" for token, text in sorted(support.items()))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(sides())
 def test_both_implementations_measure_alike(given_: tuple[dict[str, str], dict[str, str]]) -> None:
     signed, recomputed = given_
@@ -124,7 +124,7 @@ def test_what_is_recomputed_besides_changes_nothing(
         assert measure(values(signed), values({**recomputed, "99": text})) == before
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(st.floats(-4, 4), min_size=6, max_size=6), st.lists(st.floats(-4, 4), min_size=6,
        max_size=6), st.integers(1, 6))  # fmt: skip
 def test_each_is_a_lower_bound_of_what_the_whole_vocabularies_have(
