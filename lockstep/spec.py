@@ -16,8 +16,10 @@ BESIDE = {
     "campaign": ("environment.json", "fuzz.json", "lifecycle.json"),
     "finding": ("environment.json", "lifecycle.json", "mutation.json"),
     "mutation": ("environment.json", "lemmas.json"),
+    "sampling": ("lemmas.json",),
     "detection": ("certification.json", "mutation.json"),
     "throughput": ("probe.json",),
+    "layout-observation": ("hunt.json",),
     "measurement": ("certification.json", "metrics.toml", "probe.json"),
 }
 """Normative files of a kind that do not bear its name [STMT-9]."""

@@ -23,6 +23,7 @@ KINDS = (
     "distance-calibration",
     "measurement",
     "withdrawal",
+    "layout-observation",
 )
 """The claim kinds that this package makes."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -122,6 +123,18 @@ def withdrawal_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     """Give the subjects of a withdrawal: spec and the certificate [WDR-2]."""
     target = predicate["certificate"]["payload_sha256"]
     return [subject("spec", spec.digest("withdrawal")), subject("certificate", target)]
+
+
+def observation_subjects(predicate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the subjects of an observation: spec, the layout files and the engine [OBS-9]."""
+    sources = {one["source"]["path"]: one["source"]["sha256"] for one in predicate["layouts"]}
+    layouts = hashlib.sha256(lcj.encode(sources)).hexdigest()
+    engine = hashlib.sha256(lcj.encode(predicate["engine"])).hexdigest()
+    return [
+        subject("spec", spec.digest("layout-observation")),
+        subject("layouts", layouts),
+        subject("engine", engine),
+    ]
 
 
 def distance_subjects(predicate: dict[str, Any], calibration: str) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 import typer
 
-from lockstep.cli import layouts_compare, layouts_convert
+from lockstep.cli import layouts_compare, layouts_convert, layouts_observe
 from lockstep.cli.layouts_geometry import (
     DTYPE,
     HEAD_DIM,
@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
     group.command("recipe")(recipe)
     layouts_convert.register(group)
     layouts_compare.register(group)
+    layouts_observe.register(group)
 
 
 def list_layouts() -> None:

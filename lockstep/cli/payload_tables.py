@@ -176,6 +176,32 @@ def fidelity(predicate: dict[str, Any], rows: bool) -> list[Table]:
     ]
 
 
+def layout_observation(predicate: dict[str, Any], rows: bool) -> list[Table]:
+    """Show what an engine's memory had: verdict by declared layout, and runs."""
+    engine = predicate["engine"]
+    seen = [
+        (declared["name"], one["verdict"], ", ".join(run["dtype"] for run in one["runs"]),
+         " ".join(one["explanation"][0]) if one["explanation"] else "")
+        for one, declared in zip(predicate["observations"], predicate["layouts"], strict=True)
+    ]  # fmt: skip
+    runs = [
+        (declared["name"], run["dtype"], len(run["buffers"]), run["wrong"], run["stray"])
+        for one, declared in zip(predicate["observations"], predicate["layouts"], strict=True)
+        for run in one["runs"]
+    ]
+    return [
+        about(
+            ("engine", f"{engine['name']} {engine['version']}"),
+            ("written by", engine["written_by"]),
+            ("cited alone", f"{len(predicate['cited'])} declared layouts"),
+            ("not run", "; ".join(predicate["not_run"])),
+        ),
+        table("observations", ("layout", "verdict", "types", "as if its axes were"), seen),
+        table("runs", ("layout", "type", "buffers", "wrong", "stray"), runs if rows else ()),
+        counts_table(predicate),
+    ]
+
+
 _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "hunt": hunt,
     "lean": lean,
@@ -193,6 +219,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "detection": detection,
     "measurement": measurement,
     "withdrawal": withdrawal,
+    "layout-observation": layout_observation,
 }
 
 

@@ -24,7 +24,11 @@ def own_key(path: Path | None) -> Ed25519PrivateKey:
 
 
 def conclude(
-    output: Path, certificate: bytes, lines: Iterable[str], signer: Ed25519PrivateKey
+    output: Path,
+    certificate: bytes,
+    lines: Iterable[str],
+    signer: Ed25519PrivateKey,
+    evidence: Path | None = None,
 ) -> int:
     """Write a certificate, say what it holds, and have it verified; gives an exit status.
 
@@ -33,6 +37,7 @@ def conclude(
         certificate: the envelope's bytes.
         lines: what sums it up for people.
         signer: what it was signed with.
+        evidence: the folder of sidecars; None for the output's.
     """
     from lockstep.certificate.write import write_file
     from lockstep.cli import say
@@ -42,7 +47,7 @@ def conclude(
     say(f"wrote {output}, {len(certificate):,} bytes")
     for line in lines:
         say(line)
-    result = verified_with(output, signer, None, output.parent)
+    result = verified_with(output, signer, None, evidence or output.parent)
     say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
     if result["exit"]:
         say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")

@@ -152,6 +152,11 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("throughput-high-ppm", "/predicate/comparisons/0/high/ppm"),
         ("throughput-outcome", "/predicate/criteria/0/outcome"),
     ),
+    "layout-observation.cert.json": (
+        ("observed-matches", "/predicate/counts/matches"),
+        ("observed-not-representable", "/predicate/counts/not_representable"),
+        ("observed-elements", "/predicate/counts/elements"),
+    ),
     "measurement-seed-001.cert.json": (
         ("seed-001-records", "/predicate/counts/records"),
         ("seed-001-refused", "/predicate/counts/records_refused"),
@@ -227,6 +232,10 @@ WORDS = {
     "certification-requests": "requests",
     "certification-pairs": "pairs of answers compared",
     "certification-differing": "of these that differ, the positive control's among them",
+    "layout-observation.cert.json": "caches of engines",
+    "observed-matches": "caches of transformers that are as declared",
+    "observed-not-representable": "that no declared layout describes",
+    "observed-elements": "elements found by their numbers",
     "throughput.cert.json": "cost of invariance",
     "throughput-verdict": "verdict",
     "throughput-pairs": "pairs of samples, each in a server of its own",

@@ -239,6 +239,17 @@ def compared(making: Making) -> bytes:
     ).certificate
 
 
+def caches(making: Making) -> bytes:
+    """Observe the caches of transformers, and sign what was seen."""
+    from lockstep.issue_observation import issue_observation
+    from lockstep.observation.observe import observe
+
+    making.progress("observing engines' caches", 0, 1)
+    return issue_observation(
+        observe("transformers"), [making.key], issued_at=making.issued_at, command=COMMAND
+    ).certificate
+
+
 def _observed(what: str, wanted: Sequence[Plan], making: Making) -> list[Observation]:
     """Make runs anew, whatever an earlier campaign has recorded."""
     from lockstep.relations.run import run_plans
@@ -266,6 +277,7 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "certification-builtin.cert.json": ("certifying the built-in server", certified),
     "detection.cert.json": ("certifying the built-in server under faults", detected),
     "throughput.cert.json": ("measuring servers", compared),
+    "layout-observation.cert.json": ("observing engines' caches", caches),
     RECOMPUTED: ("recomputing seed 001", recomputed),
     "withdrawals/seed-001.cert.json": ("withdrawing claims of seed 001", withdrawn),
 }
@@ -279,7 +291,7 @@ def sidecars(kind: str, folder: Path) -> Path:
         kind: of the certificates.
         folder: of the certificates themselves.
     """
-    if kind == "hunt":
+    if kind in ("hunt", "layout-observation"):
         from lockstep.layouts.declaration import layouts_root
 
         return layouts_root()

@@ -128,3 +128,12 @@ def test_a_file_of_another_length_is_refused(lockstep: Run, tmp_path: Path) -> N
     arguments = ("vllm:NHD", "vllm:HND", "--input", "a.kv", "--output", "b.kv")
     assert "BAD_VALUE at a.kv" in lockstep("layouts", "convert", *arguments, exit=3)
     assert not (tmp_path / "b.kv").exists()
+
+
+def test_an_engine_is_observed(lockstep: Run) -> None:
+    said = lockstep("layouts", "observe", "--engine", "transformers", "-o", "x.json", exit=3)
+    assert "hf-dynamic (bfloat16, float16, float32): MATCHES" in said
+    assert said.rstrip().endswith("OK")
+    # No policy here trusts the key that was made for this run.
+    assert "hf-static" in lockstep("show", "x.json", "--rows", exit=3)
+    assert "USAGE" in lockstep("layouts", "observe", "--engine", "x", exit=2)

@@ -16,8 +16,10 @@ _SHARED = {
     "campaign": ("environment.json", "fuzz.json", "lifecycle.json"),
     "finding": ("environment.json", "lifecycle.json", "mutation.json"),
     "mutation": ("environment.json", "lemmas.json"),
+    "sampling": ("lemmas.json",),
     "detection": ("certification.json", "mutation.json"),
     "throughput": ("probe.json",),
+    "layout-observation": ("hunt.json",),
     "measurement": ("certification.json", "metrics.toml", "probe.json"),
 }
 """What is normative for a kind beside the files that bear its name (STMT-9)."""

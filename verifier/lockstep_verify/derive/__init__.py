@@ -26,6 +26,7 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:distance-calibration:v1": "distance-calibration",
     "urn:lockstep:certificate:measurement:v1": "measurement",
     "urn:lockstep:certificate:withdrawal:v1": "withdrawal",
+    "urn:lockstep:certificate:layout-observation:v1": "layout-observation",
 }
 """The stem of the spec's files, by predicate type; the module below this package is named alike,
 with `_` for `-`."""
