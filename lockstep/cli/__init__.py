@@ -115,8 +115,11 @@ def application() -> "typer.Typer":
     """Build the command line; each group registers its own commands."""
     import typer
 
+    from lockstep.cli.sections import BySection
+
     app = typer.Typer(
         name="lockstep",
+        cls=BySection,
         help="Make signed certificates of deterministic LLM inference.",
         epilog=EPILOG,
         no_args_is_help=True,
