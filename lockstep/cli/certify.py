@@ -17,7 +17,7 @@ RECORDS = Path("certification.records.jsonl")
 
 EPILOG = (
     "Exit status: 0 clean, 2 usage, 3 inconclusive, 4 a fault of Lockstep itself, 6 the endpoint "
-    "is down, 10 a divergence."
+    "is down, 10 a divergence. docs/certify.md of the sources explains lockstep.toml and results."
 )
 
 
