@@ -99,6 +99,7 @@ MUTATIONS = [
     (f"{P}/routes/0/first", "other_us", "PROFILE_MISMATCH", f"{P}/routes/0"),
     (f"{P}/routes/0/distance_ppm", "0", STATISTICS, f"{P}/routes/0/distance_ppm"),
     (f"{P}/routes/0/envelope_ppm", 1, "TWO_ROUTES_DISAGREE", f"{P}/routes/0"),
+    (f"{P}/routes/0/envelope_ppm", 500_001, BAD, f"{P}/routes/0/envelope_ppm"),
     (f"{P}/published/0/source", "none", BAD, f"{P}/published/0/source"),
     (f"{P}/published/0/unit", "ms/token", "UNIT_MISMATCH", f"{P}/published/0/unit"),
     (f"{P}/published/0/outcome", "contradicted", OUTCOME, f"{P}/published/0/outcome"),
@@ -197,6 +198,47 @@ def test_a_single_budget_cannot_be_signed_by_whoever_forges_it(whole: dict[str, 
     wrong = copy.deepcopy(whole)
     put(wrong, f"{P}/arms/1/budget_tokens", 2048)
     assert refusal(subjected(wrong)) == ("FIT_NOT_IDENTIFIED", f"{P}/fits/0")
+
+
+def test_numbers_too_long_to_be_told_are_refused_and_not_written(whole: dict[str, Any]) -> None:
+    wrong = copy.deepcopy(whole)
+    primes = [n for n in range(100_000, 100_900) if all(n % d for d in range(2, 318))]
+    record = wrong["predicate"]["records"][0]
+    depth = 0
+    for i, prime in enumerate(primes[:64]):
+        cells = {"tokens_after": depth + prime, "tokens_before": depth, "wall_us": 10**12 + i}
+        values = [{"quantity": name, "value": value, "resolution": 1, "metric": None}
+                  for name, value in cells.items()]  # fmt: skip
+        record = {**record, "id": f"w{i}", "arm": "other-again", "values": values}
+        wrong["predicate"]["records"].append(record)
+        depth += prime
+    fit = copy.deepcopy(wrong["predicate"]["fits"][0])
+    fit |= {"name": "deep", "law": "depth", "arms": ["other-again"], "left_out": [], "rank": 2,
+            "profile": "two", "population": 64, "condition_permille": "1000"}  # fmt: skip
+    wrong["predicate"]["fits"] = [fit]
+    code, pointer = refusal(subjected(wrong))
+    assert (code, pointer) == (STATISTICS, f"{P}/fits/0/determinant")
+    # The determinant and the ranges are short, what the values enter is not.
+    cells = ((depth - primes[63], primes[63]), (0, primes[0]))
+    for member, (start, width) in zip(("greatest", "least"), cells, strict=True):
+        half = 2 * start + width
+        fit["ranges"] = [
+            {
+                **fit["ranges"][0],
+                "regressor": "(tokens_before+tokens_after)/2",
+                **fit.get("kept", {}),
+                member: {"num": str(half), "den": "2"},
+            }
+        ]
+        fit["kept"] = {member: {"num": str(half), "den": "2"}}
+    fit.pop("kept")
+    starts = [sum(primes[:i]) for i in range(64)]
+    middles = [2 * start + prime for start, prime in zip(starts, primes[:64], strict=True)]
+    determinant = 64 * sum(m * m for m in middles) - sum(middles) ** 2
+    fit["determinant"] = {"num": str(determinant // 4), "den": "1"}
+    assert determinant % 4 == 0
+    code, pointer = refusal(subjected(wrong))
+    assert (code, pointer) == (STATISTICS, f"{P}/fits/0/coefficients/0")
 
 
 def test_foreign_work_is_seen_by_tokens_and_by_company(whole: dict[str, Any]) -> None:

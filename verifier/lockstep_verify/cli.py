@@ -134,7 +134,9 @@ class _Run:
 
     def _verified(self, name: str, file: str, withdrawing: bool) -> Result:
         """Judge a certificate; a withdrawal of the folder is kept where it holds (WDR-3)."""
-        judge = verify.Verification(name, self.policy, self.clock, self.options)
+        # What is asked of the files, such as a solver, is not asked of withdrawals.
+        options = Options() if withdrawing else self.options
+        judge = verify.Verification(name, self.policy, self.clock, options)
         if not withdrawing:
             judge.subject_sha256, judge.withdrawals = self.subject_sha256, self.withdrawals
         result = judge.run(read_file(file, judge.envelope_limit))

@@ -121,5 +121,11 @@ REPLAY_SECONDS = 3600
 SAMPLING_PAIRS = 1 << 18
 """Pairs of token and log-probability of a certificate; each costs some ten microseconds."""
 
+EXPERIMENT_POSITIONS = 1 << 16
+"""Positions of all series of a certificate, and values of all its distances."""
+
 DISTANCE_PAIRS = 1 << 17
 """Pairs of token and log-probability of a calibration; each costs some ten microseconds."""
+
+FRACTION_BITS = 1329
+"""Bits of an integer of 400 decimal digits, the most that a schema admits; more are not written."""

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from lockstep_verify import spec
-from lockstep_verify.derive.measurement_fits import require
+from lockstep_verify.derive.measurement_fits import digits, require
 from lockstep_verify.derive.measurement_readings import Reading
 from lockstep_verify.derive.measurement_records import Record, known, unique, varying
 from lockstep_verify.derive.measurement_units import fraction, read_unit
@@ -38,10 +38,10 @@ def check_routes(routes: list[dict[str, Any]], readings: dict[str, Reading]) -> 
             raise Refusal("ZERO_POPULATION", f"{at}/second", "a quantity that is not 0", 0)
         apart = abs(first.value - second.value) * 1_000_000 / abs(second.value)
         distance = -(-apart.numerator // apart.denominator)
-        require(route["distance_ppm"], str(distance), f"{at}/distance_ppm")
+        require(route["distance_ppm"], digits(distance), f"{at}/distance_ppm")
         if distance > route["envelope_ppm"]:
             expected = f"at most {route['envelope_ppm']} ppm"
-            raise Refusal("TWO_ROUTES_DISAGREE", at, expected, f"{distance} ppm")
+            raise Refusal("TWO_ROUTES_DISAGREE", at, expected, f"{digits(distance)} ppm")
 
 
 def check_published(

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any, NamedTuple
 
-from lockstep_verify import spec
+from lockstep_verify import limits, spec
 from lockstep_verify.derive.measurement_records import Record, known, unique
 from lockstep_verify.errors import Refusal
 
@@ -180,7 +180,7 @@ def _check_design(fit: dict[str, Any], law: dict[str, Any], points: list[Point],
     if fit["rank"] != len(columns) + 1:
         raise Refusal(_STATISTICS, f"{at}/rank", len(columns) + 1, fit["rank"])
     require(fit["determinant"], written(determinant), f"{at}/determinant")
-    require(fit["condition_permille"], str(condition), f"{at}/condition_permille")
+    require(fit["condition_permille"], digits(condition), f"{at}/condition_permille")
     ranges = [
         {"regressor": name, "least": written(min(cells)), "greatest": written(max(cells))}
         for name, cells in zip(law["regressors"], columns, strict=True)
@@ -189,8 +189,15 @@ def _check_design(fit: dict[str, Any], law: dict[str, Any], points: list[Point],
 
 
 def written(value: Fraction) -> dict[str, str]:
-    """Write a fraction in lowest terms."""
+    """Write a fraction in lowest terms; one that the schema has no room for is none that it has."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.FRACTION_BITS:
+        return {"num": f"beyond {limits.FRACTION_BITS} bits", "den": "1"}
     return {"num": str(value.numerator), "den": str(value.denominator)}
+
+
+def digits(value: int) -> str:
+    """Write an integer; one that the schema has no room for is none that it has."""
+    return written(Fraction(value))["num"]
 
 
 def require(stated: object, expected: object, at: str) -> None:

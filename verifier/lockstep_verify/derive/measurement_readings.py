@@ -88,12 +88,15 @@ class Readings:
         self.found[one["name"]] = reading
 
     def _direct(self, one: dict[str, Any], at: str) -> None:
-        values, profiles = [], set()
+        values: list[int] = []
+        profiles: set[str] = set()
+        seen: set[str] = set()
         for j, name in enumerate(one["records"]):
             known(name, self._records, f"{at}/records/{j}")
             record = self._records[name]
-            if name in one["records"][:j]:
+            if name in seen:
                 raise Refusal("BAD_VALUE", f"{at}/records/{j}", "each record once", name)
+            seen.add(name)
             if record.refusal is not None:
                 raise Refusal("RECORD_REFUSED", f"{at}/records/{j}", None, record.refusal)
             value = record.values.get(one["quantity"])
