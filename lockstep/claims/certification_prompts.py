@@ -35,9 +35,13 @@ def prompts(seen: Seen) -> dict[str, Any] | None:
     places = range(len(planned))
     compared = [_comparison(seen, own, a, b) for a in places for b in places[a:]]
     short = any(one["items_compared"] < own.items for one in compared)
-    unknown = short or not all(
-        _is_shown(cell, one, told, seen)
-        for cell, one, told in zip(planned, own.conditions, stated, strict=True)
+    unknown = (
+        short
+        or _lacks(seen, own)
+        or not all(
+            _is_shown(cell, one, told, seen)
+            for cell, one, told in zip(planned, own.conditions, stated, strict=True)
+        )
     )
     return {
         "items": own.items,
@@ -45,7 +49,7 @@ def prompts(seen: Seen) -> dict[str, Any] | None:
         "scorer": own.scorer,
         "conditions": stated,
         "comparisons": compared,
-        "verdict": _verdict(unknown, compared),
+        "verdict": _verdict(unknown, compared, own),
     }
 
 
@@ -80,12 +84,36 @@ def _scores(one: Round) -> list[str | None] | None:
     return None if one.scores is None else list(one.scores)
 
 
-def _verdict(unknown: bool, compared: Sequence[dict[str, Any]]) -> str:
+def _lacks(seen: Seen, own: PromptsSeen) -> bool:
+    """Whether an answer to an item lacks what the observable needs [CERT-16]."""
+    told = {
+        output
+        for condition in own.conditions
+        for one in condition.rounds
+        for output in one.outputs[: own.items]
+        if output is not None
+    }
+    return any(answers.lacks(seen.outputs[at], seen.plan["observable"], False) for at in told)
+
+
+def _is_scored(own: PromptsSeen) -> bool:
+    """Whether each answer to an item has a score."""
+    rounds = [one for condition in own.conditions for one in condition.rounds]
+    return all(
+        output is None or (one.scores is not None and one.scores[at] is not None)
+        for one in rounds
+        for at, output in enumerate(one.outputs[: own.items])
+    )
+
+
+def _verdict(unknown: bool, compared: Sequence[dict[str, Any]], own: PromptsSeen) -> str:
     if any(one["answers"] for one in compared):
         return "ENGINE_MOVES"
     if unknown:
         return "UNKNOWN"
-    return "SCORER_MOVES" if any(one["scores"] for one in compared) else "STEADY"
+    if any(one["scores"] for one in compared):
+        return "SCORER_MOVES"
+    return "UNKNOWN" if own.scorer is not None and not _is_scored(own) else "STEADY"
 
 
 def _comparison(seen: Seen, own: PromptsSeen, a: int, b: int) -> dict[str, Any]:

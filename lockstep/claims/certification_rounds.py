@@ -106,14 +106,18 @@ def cache_witness(cell: PlannedCell, rounds: Sequence[Round], plan: Plan) -> str
     is_own = cell.case == spec.load("certification.json")["eval_case"]["name"]
     waves: list[dict[int, list[int]]] = []
     for one in rounds:
-        if one.number >= max(1, plan["priming"]) and one.cached is not None:
+        if one.number >= max(1, plan["priming"]):
             told: dict[int, list[int]] = {}
-            counted = one.prompt_tokens or (None,) * len(one.cached)
-            sent = zip(cell.present(one.number), one.cached, counted, strict=True)
-            for request, cached, tokens in sent:
+            none = (None,) * len(one.outputs)
+            reports = zip(one.outputs, one.cached or none, one.prompt_tokens or none, strict=True)
+            for request, report in zip(cell.present(one.number), reports, strict=True):
+                output, cached, tokens = report
                 size = (tokens or 0) if is_own else len(request.prompt)
-                if request.role == "probe" and size > plan["block_size"] and cached is not None:
-                    told.setdefault(request.wave, []).append(cached)
+                if request.role != "probe" or size <= plan["block_size"] or output is None:
+                    continue
+                if cached is None:
+                    return "not_reported"
+                told.setdefault(request.wave, []).append(cached)
             waves.append(told)
     every = [cached for told in waves for group in told.values() for cached in group]
     if not every:

@@ -169,7 +169,7 @@ def limits(cells: Sequence[Cell], seen: Seen, shown: Mapping[str, str]) -> list[
 
 def _is_constant(seen: Seen) -> bool:
     """Whether all log-probabilities are one and the same text, or there are none."""
-    return len({number for one in seen.outputs for number in one.logprobs or ()}) < 2
+    return len({number for one in seen.outputs for number in one.logprobs or ()} - {None}) < 2
 
 
 def _long(cell: Cell) -> bool:

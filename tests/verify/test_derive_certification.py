@@ -403,3 +403,57 @@ def test_a_weaker_observation_never_makes_a_run_clean() -> None:
         for weaker in weakenings(record, draw):
             after = folded(weaker)["verdict"]
             assert before == "CLEAN" or after != "CLEAN"
+
+
+def test_a_report_that_contradicts_cannot_be_left_out() -> None:
+    # One probe of a cold round had cached tokens in all of wave 0; without that report the cell
+    # says that not all is known.
+    forged = stated(CLEAN)
+    at = f"{P}/cells/0/rounds/1/cached"
+    put(forged, at, [None, *get(forged, at)[1:]])
+    assert refusal(forged) == (OUTCOME, f"{P}/cells/0/cache_witness")
+    put(forged, at, None)
+    assert refusal(forged) == (OUTCOME, f"{P}/cells/0/cache_witness")
+
+
+def told(**changes: Any) -> dict[str, Any]:
+    """Give a statement whose prompts have other rounds, by the changes of each."""
+    record = made.prompts(
+        made.seen(SMALL),
+        lambda condition, number, item: made.answer((item,), REQUEST),
+        lambda one: "1",
+    )
+    own = record.prompts
+    assert own is not None
+    rounds = tuple(
+        replace(one, rounds=tuple(replace(told, **changes) for told in one.rounds))
+        for one in own.conditions
+    )
+    chosen = folded(replace(record, prompts=replace(own, conditions=rounds)))
+    return stated(chosen)
+
+
+def test_a_scorer_without_scores_leaves_it_unknown() -> None:
+    assert told()["predicate"]["prompts"]["verdict"] == "STEADY"
+    for scores in (None, ("1", None)):
+        forged = told(scores=scores)
+        judge(forged)
+        assert get(forged, f"{P}/prompts/verdict") == "UNKNOWN"
+        put(forged, f"{P}/prompts/verdict", "STEADY")
+        assert refusal(forged) == (OUTCOME, f"{P}/prompts/verdict")
+    forged = told()
+    put(forged, f"{P}/prompts/scorer", None)
+    assert refusal(forged) == (BAD, f"{P}/prompts/conditions/0/rounds/0/scores")
+
+
+def test_an_answer_that_lacks_what_is_compared_leaves_it_unknown() -> None:
+    def bare(condition: PlannedCell, number: int, item: int) -> Output:
+        usual = made.answer((item,), REQUEST)
+        return replace(usual, logprobs=None) if (number, item) == (1, 1) else usual
+
+    chosen = folded(made.prompts(made.seen(SMALL), bare, None))
+    assert chosen["prompts"]["verdict"] == "UNKNOWN"
+    forged = stated(chosen)
+    judge(forged)
+    put(forged, f"{P}/prompts/verdict", "STEADY")
+    assert refusal(forged) == (OUTCOME, f"{P}/prompts/verdict")

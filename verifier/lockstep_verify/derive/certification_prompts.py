@@ -44,6 +44,8 @@ def check_form(prompts: Document, plan: Document, outputs: int, gauge: bool) -> 
             roles = [request["role"] for request in cell.requests[: cell.size(told["number"])]]
             where = f"{at}/rounds/{number}"
             form.check_form(told, roles, outputs, gauge, where, prompts["items"])
+            if told["scores"] is not None and prompts["scorer"] is None:
+                form.refuse(f"{where}/scores", None, told["scores"])
             if cell.one_by_one:
                 form.check_one_by_one(told, where)
             else:
@@ -71,10 +73,12 @@ def check(prompts: Document, cells: list[Cell], plan: Document, table: Table, ga
     verdict = "STEADY"
     if any(one["answers"] for one in found):
         verdict = "ENGINE_MOVES"
-    elif _unknown(prompts, cells, shown, found):
+    elif _unknown(prompts, cells, shown, found) or _lacks(prompts, table):
         verdict = "UNKNOWN"
     elif any(one["scores"] for one in found):
         verdict = "SCORER_MOVES"
+    elif prompts["scorer"] is not None and _unscored(prompts):
+        verdict = "UNKNOWN"
     require(OUTCOME, "prompts/verdict", verdict, prompts["verdict"])
 
 
@@ -89,6 +93,27 @@ def _unknown(
         seen = told.alone if cell.one_by_one else sum(told.batched) > 1
         if one["reason"] or failed or told.cache == "contradicted" or not seen:
             return True
+    return False
+
+
+def _lacks(prompts: Document, table: Table) -> bool:
+    """Whether an answer to an item lacks what the observable needs (CERT-16)."""
+    return any(
+        output is not None and table.answers[output].lacks
+        for one in prompts["conditions"]
+        for told in one["rounds"]
+        for output in told["outputs"][: prompts["items"]]
+    )
+
+
+def _unscored(prompts: Document) -> bool:
+    """Whether an answer to an item has no score."""
+    for one in prompts["conditions"]:
+        for told in one["rounds"]:
+            scores = told["scores"] or [None] * prompts["items"]
+            answered = zip(told["outputs"], scores, strict=False)
+            if any(output is not None and score is None for output, score in answered):
+                return True
     return False
 
 

@@ -163,7 +163,8 @@ def most_at_once(begin: list[int], end: list[int], probes: list[bool]) -> int:
     for _, step, own in steps:
         running += step
         probing += step * own
-        if probing:
+        # Of an interval without a moment the end comes before the start.
+        if probing > 0:
             most = max(most, running)
     return most
 
@@ -242,17 +243,18 @@ def _cache(cell: Cell, rounds: list[Document], plan: Document) -> str:
     first = max(1, plan["priming"])
     told: list[list[tuple[int, int]]] = []
     for one in rounds:
-        if one["number"] < first or one["cached"] is None:
+        if one["number"] < first:
             continue
+        reports = one["cached"] or [None] * len(one["outputs"])
         seen = [
-            (request["wave"], cached)
-            for place, (request, cached) in enumerate(
-                zip(cell.requests, one["cached"], strict=False)
-            )
-            if request["role"] == "probe"
+            (cell.requests[place]["wave"], reports[place])
+            for place, output in enumerate(one["outputs"])
+            if output is not None
+            and cell.requests[place]["role"] == "probe"
             and _units(cell, one, place) > plan["block_size"]
-            and cached is not None
         ]
+        if any(cached is None for _, cached in seen):
+            return "not_reported"
         if seen:
             told.append(seen)
     if not told:

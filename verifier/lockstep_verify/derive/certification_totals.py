@@ -153,7 +153,7 @@ def limits(predicate: Document, judged: list[Judged], status: dict[str, str]) ->
 
 def _constant(outputs: list[Document]) -> bool:
     """Whether all log-probabilities are one and the same text, or there are none."""
-    return len({number for one in outputs for number in one["logprobs"] or ()}) < 2
+    return len({number for one in outputs for number in one["logprobs"] or ()} - {None}) < 2
 
 
 def _long(one: Judged, plan: Document) -> bool:
