@@ -67,7 +67,7 @@ class Peer:
         name: of its adapter.
         installs: arguments of pip, one run after the other.
         runs: certifications of it.
-        environment: variables for pip.
+        environment: variables for pip, where the user's own has none of this name.
         stated: a distribution whose metadata a repackaging lacks, and the one that stands for it.
     """
 
@@ -137,8 +137,9 @@ PEERS = (
         ),
         environment={
             "CMAKE_ARGS": "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF",
-            # Without a level the build runs all of its compilers at once, in 20 GB.
-            "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1),
+            # Its set-up passes this on as `-j`; without a number the build runs all of its
+            # compilers at once, in 20 GB.
+            "LLAMA_CPP_BUILD_JOBS": str(os.cpu_count() or 1),
         },
     ),
     Peer(
@@ -236,7 +237,7 @@ def _state(environment: Path, name: str, real: str) -> None:
 
 def _call(peer: Peer, command: Sequence[str], variables: dict[str, str]) -> None:
     done = subprocess.run(
-        command, capture_output=True, text=True, cwd=HERE, env={**os.environ, **variables}
+        command, capture_output=True, text=True, cwd=HERE, env={**variables, **os.environ}
     )
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
