@@ -32,14 +32,20 @@ def issue_distance_calibration(
         command: the command line, without paths.
 
     Raises:
-        LockstepError: USAGE, no rung is accepted, or none is not.
+        LockstepError: USAGE, no rung is accepted, or none is not; LIMIT_SIZE, a certificate holds
+            no ladder of this size [DIST-21].
     """
+    from lockstep import spec
     from lockstep.claims.distance_calibration import digest, predicate
 
     most = len(ladder.rungs) - 1
     if not 1 <= accepts <= most:
         raise LockstepError("USAGE", "--accepts", f"1 to {most} of the rungs", accepts)
     folded = predicate(ladder, accepts, issued_at=issued_at, producer=producer(command))
+    pairs = folded["counts"]["signed_tokens"] + folded["counts"]["reference_tokens"]
+    bound: int = spec.load("distance-calibration.json")["pairs_most"]
+    if pairs > bound:
+        raise LockstepError("LIMIT_SIZE", "/texts", f"at most {bound} log-probabilities", pairs)
     subjects = distance_subjects(folded, digest(folded))
     stated = statement("distance-calibration", subjects, folded)
     return Issued(sign_statement(stated, keys), folded)

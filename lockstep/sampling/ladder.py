@@ -18,6 +18,7 @@ import numpy as np
 from lockstep.engine.backends import open_backend
 from lockstep.engine.checkpoint import COMPUTE_DTYPES, read_checkpoint
 from lockstep.engine.model import Model
+from lockstep.errors import LockstepError
 from lockstep.sampling.bfloat16 import Bfloat16Backend
 from lockstep.sampling.categorical import draw
 from lockstep.sampling.forced import Chunk, Lanes, Rows, Schedule, Text, forced
@@ -154,8 +155,7 @@ def observe(
         tokens: of each, after its prompt.
 
     Raises:
-        LockstepError: as the engine does; TOKEN_OUT_OF_RANGE, a model has a smaller vocabulary;
-            NOT_COMPARABLE, a larger one.
+        LockstepError: as the engine does; NOT_COMPARABLE, a rung's model has another vocabulary.
     """
     whole = len(rungs) + 1
     progress("computing the reference", 0, whole)
@@ -170,6 +170,10 @@ def observe(
         progress(f"computing the rung {rung.name}", number, whole)
         source = _source(rung, folder, scratch, smaller, other)
         with_rung = _open(source, rung)
+        if with_rung.model.config.vocab_size != vocab_size:
+            got = with_rung.model.config.vocab_size
+            place = f"{source}:/vocab_size"
+            raise LockstepError("NOT_COMPARABLE", place, f"{vocab_size}, as the model's", got)
         found = forced(with_rung.model, made, rung.schedule)
         supports = tuple(tuple(_support(row, wanted).texts() for row in text) for text in found)
         signed.append(Signed(rung, with_rung.sha256, supports))

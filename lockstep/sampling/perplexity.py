@@ -1,4 +1,4 @@
-"""Perplexity of reported log-probabilities: telemetry, which enters no verdict.
+"""Perplexity of reported log-probabilities: telemetry, which enters no verdict [DIST-26].
 
 Floats, and in the order given: two machines may differ in the last digit.
 """

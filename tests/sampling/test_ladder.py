@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from lockstep.sampling import ladder
+from lockstep.engine.weights import EMBEDDING, HEAD
+from lockstep.sampling import ladder, recast
 from lockstep.sampling.ladder import HONEST, RUNGS, Ladder, observe
 from lockstep.sampling.recast import blended
 from lockstep_verify.derive.distance_measures import parse
 from tests.distance_records import folded, whole
+from tests.refusals import refused
 from tests.statements import judge
 
 
@@ -73,6 +76,14 @@ def test_its_certificate_tells_each_from_the_model(seen: Ladder) -> None:
     assert "int8 not_separated" in loose.lines[0] or "int8 overlapping" in loose.lines[0]
 
 
+def wide(source: Path, target: Path) -> Path:
+    """Write a model of a larger vocabulary."""
+    tensors = dict(recast._tensors(source))
+    for name in (EMBEDDING, HEAD):
+        tensors[name] = np.pad(tensors[name], ((0, 44), (0, 0)))
+    return recast._write(source, target, {"vocab_size": 300}, tensors)
+
+
 def test_folders_of_other_models_may_be_given(seen: Ladder, tmp_path: Path) -> None:
     other = blended(tmp_path / "given", 4)
     rungs = (RUNGS[0], RUNGS[-2], RUNGS[-1])
@@ -89,5 +100,19 @@ def test_folders_of_other_models_may_be_given(seen: Ladder, tmp_path: Path) -> N
     )
     assert made.model_sha256 == seen.model_sha256
     assert made.rungs[1].model_sha256 == made.rungs[2].model_sha256 != made.model_sha256
+    made_for_words = wide(other, tmp_path / "wide")
+    refused(
+        "NOT_COMPARABLE",
+        lambda: observe(
+            tmp_path / "model",
+            tmp_path,
+            lambda *_: None,
+            other=made_for_words,
+            rungs=RUNGS[-1:],
+            texts=1,
+            tokens=1,
+            support_tokens=3,
+        ),
+    )
     assert ladder.rungs_of(True) == RUNGS
     assert ladder.rungs_of(False) == RUNGS[:-1]
