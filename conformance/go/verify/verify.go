@@ -21,7 +21,9 @@ import (
 	"lockstep/conformance/go/smt"
 	"lockstep/conformance/go/specification"
 	"lockstep/conformance/go/statement"
+	"lockstep/conformance/go/throughput"
 	"lockstep/conformance/go/trust"
+	"lockstep/conformance/go/withdrawal"
 )
 
 // Verifier holds what all certificates share.
@@ -91,6 +93,18 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	detections, err := certification.NewDetection(spec, certifications)
+	if err != nil {
+		return nil, err
+	}
+	throughputs, err := throughput.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
+	withdrawals, err := withdrawal.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
@@ -104,7 +118,12 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			mutation.PredicateType:   {Schema: mutations.Schema, SpecDigest: mutations.SpecDigest},
 			replay.PredicateType:     {Schema: replays.Schema, SpecDigest: replays.SpecDigest},
 			sampling.PredicateType:   {Schema: samplings.Schema, SpecDigest: samplings.SpecDigest},
+			throughput.PredicateType: {Schema: throughputs.Schema, SpecDigest: throughputs.SpecDigest},
+			withdrawal.PredicateType: {Schema: withdrawals.Schema, SpecDigest: withdrawals.SpecDigest},
 			distance.PredicateType:   {Schema: distances.Schema, SpecDigest: distances.SpecDigest},
+			certification.DetectionType: {
+				Schema: detections.Schema, SpecDigest: detections.SpecDigest,
+			},
 			certification.PredicateType: {
 				Schema: certifications.Schema, SpecDigest: certifications.SpecDigest,
 			},
@@ -114,7 +133,9 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			campaign.PredicateType: campaigns, finding.PredicateType: findings,
 			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, mutation.PredicateType: mutations, replay.PredicateType: replays,
 			sampling.PredicateType: samplings, certification.PredicateType: certifications,
-			distance.PredicateType: distances,
+			certification.DetectionType: detections,
+			distance.PredicateType:      distances, throughput.PredicateType: throughputs,
+			withdrawal.PredicateType: withdrawals,
 		},
 	}, nil
 }
