@@ -55,7 +55,8 @@ def test_lengths() -> None:
 
 
 def test_a_ratio_without_an_interval_has_no_figure() -> None:
-    told: dict[str, object] = {
+    told: dict[str, object] = {"a": "x", "b": "y", "verdict": "UNMEASURED", "flags": []}
+    told |= {"median": None, "pairs": 5}
         "a": "x",
         "b": "y",
         "verdict": "UNMEASURED",
