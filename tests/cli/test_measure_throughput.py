@@ -55,8 +55,7 @@ def test_lengths() -> None:
 
 
 def test_a_ratio_without_an_interval_has_no_figure() -> None:
-    told: dict[str, object] = {"a": "x", "b": "y", "verdict": "UNMEASURED", "flags": []}
-    told |= {"median": None, "pairs": 5}
+    told: dict[str, object] = {
         "a": "x",
         "b": "y",
         "verdict": "UNMEASURED",
