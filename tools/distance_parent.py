@@ -4,8 +4,8 @@ Usage: python tools/distance_parent.py NAME > spec/cases/documents/NAME.json
 
 NAME is distance-calibration, distance-calibration-overlapping or distance-calibration-small.
 
-No model computed these log-probabilities: they are made up, and folded by the claim of the kind. The
-documents are reviewed and committed; they are made anew where the rules or the data of the kind
+No model computed these log-probabilities: they are made up, and folded by the claim of the kind.
+The documents are reviewed and committed; they are made anew where the rules or the data of the kind
 change.
 """
 
@@ -105,16 +105,11 @@ def small() -> Ladder:
     likely = first[:2], tied[:2]
     flat = deep, (("0", "0"), ("1", "-99999"))
     rungs = (
-        replace_supports(base.rungs[0], (likely, flat)),
-        replace_supports(base.rungs[1], (edge, (deep, deep))),
+        base.rungs[0]._replace(supports=(likely, flat)),
+        base.rungs[1]._replace(supports=(edge, (deep, deep))),
     )
     recomputed = ((first, tied), (deep, deep))
     return replace(base, recomputed=recomputed, rungs=rungs)
-
-
-def replace_supports(rung: Any, supports: tuple[tuple[Pairs, ...], ...]) -> Any:
-    """Give a rung with other supports."""
-    return rung._replace(supports=supports)
 
 
 MAKERS = {

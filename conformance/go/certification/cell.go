@@ -26,6 +26,8 @@ type cell struct {
 	needs     []string
 	// items is how many of the requests are the user's prompts ([CERT-24]).
 	items int
+	// scored says that the user has a scorer.
+	scored bool
 	// lifetimes and perLifetime are how many rounds are planned.
 	lifetimes, perLifetime int64
 }

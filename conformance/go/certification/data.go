@@ -23,8 +23,8 @@ type data struct {
 	byName map[string]*caseOf
 	// eval is what the conditions of the user's prompts are made of.
 	eval *caseOf
-	// adapters are the names that are known.
-	adapters map[string]bool
+	// adapters are those that are known, by name.
+	adapters map[string]*lcj.Object
 }
 
 // caseOf is a case of the data.
@@ -46,7 +46,7 @@ func readData(spec *specification.Specification) (*data, error) {
 		capabilities: told.Texts("capabilities"), identity: told.Texts("identity"),
 		features: told.Texts("features"), words: told.Texts("words"),
 		values: map[string][]string{}, cacheNeeds: map[string]string{},
-		seeded: map[string]bool{}, byName: map[string]*caseOf{}, adapters: map[string]bool{},
+		seeded: map[string]bool{}, byName: map[string]*caseOf{}, adapters: map[string]*lcj.Object{},
 	}
 	for _, one := range told.Objects("limits") {
 		d.limits = append(d.limits, one.Text("id"))
@@ -62,7 +62,7 @@ func readData(spec *specification.Specification) (*data, error) {
 		d.seeded[one.Text("name")] = one.Bool("seeded")
 	}
 	for _, one := range told.Objects("adapters") {
-		d.adapters[one.Text("name")] = true
+		d.adapters[one.Text("name")] = one
 	}
 	for _, one := range told.Objects("cases") {
 		read := readCase(one)

@@ -46,6 +46,11 @@ func checkSettings(predicate *lcj.Object, d *data, positive string) *refusal.Ref
 	if (subject.Member("positive") == nil) != (positive == "absent") {
 		return refusal.New(badValue, "/predicate/subject/positive")
 	}
+	launch, isThere := subject.Member("launch").(*lcj.Object)
+	other, isAsked := subject.Member("positive").(*lcj.Object)
+	if isThere && isAsked && launch.Text("command") == other.Text("command") {
+		return refusal.New(badValue, "/predicate/subject/positive/command")
+	}
 	return demand(predicate, badValue, "subject_sha256", specification.Sha256(lcj.Encode(subject)))
 }
 

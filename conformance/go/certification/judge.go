@@ -104,7 +104,7 @@ func (t *judgement) verdict(j *judged, reason string, partners []partner) string
 			return "first_run_only"
 		}
 		return "divergent"
-	case slices.ContainsFunc(j.rounds, func(r *round) bool { return t.anyLacks(j.cell, r) }):
+	case slices.ContainsFunc(j.rounds, func(r *round) bool { return t.anyLacks(j.cell, r) }), t.saysNothing(j):
 		return "missing"
 	}
 	return "clean"
@@ -141,6 +141,22 @@ func (t *judgement) anyLacks(c *cell, r *round) bool {
 		}
 	}
 	return false
+}
+
+// saysNothing says whether every answer of a probe is empty.
+func (t *judgement) saysNothing(j *judged) bool {
+	answered := false
+	for _, r := range j.rounds {
+		for place, entry := range r.outputs {
+			if entry < 0 || j.requests[place].role != "probe" {
+				continue
+			}
+			if answered = true; !t.outputs[entry].empty() {
+				return false
+			}
+		}
+	}
+	return answered
 }
 
 // statistics is [CERT-18].

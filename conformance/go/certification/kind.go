@@ -47,7 +47,10 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 	predicate := stated.Predicate
 	p, adapter := readPlan(predicate.Object("plan")), predicate.Object("adapter")
 	launched := predicate.Object("subject").Member("launch") != nil
-	if err := p.check(k.data, adapter.Text("name"), launched); err != nil {
+	if err := p.check(k.data, launched); err != nil {
+		return nil, err
+	}
+	if err := k.data.checkAdapter(adapter); err != nil {
 		return nil, err
 	}
 	planned, cells := p.cells(k.data), predicate.Objects("cells")

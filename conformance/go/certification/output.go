@@ -149,6 +149,14 @@ func (o *output) lacks(observable string, rescores bool) bool {
 	return o.said() == nil || o.logprobs == nil || rescores && o.promptLogprobs == nil
 }
 
+// noText is the digest of the empty text.
+var noText = specification.Sha256(nil)
+
+// empty says whether nothing stands in an answer that could be compared ([CERT-16]).
+func (o *output) empty() bool {
+	return o.size() == 0 || o.size() == unknown && o.text == noText
+}
+
 // kindOf is the kind of the difference of two entries that are not one.
 func kindOf(a, b *output) int {
 	switch {

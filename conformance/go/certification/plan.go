@@ -38,8 +38,8 @@ func (p *plan) values(axis string) []string {
 	return map[string][]string{"cache": p.cache, "filler": p.filler, "order": p.order}[axis]
 }
 
-// check is step 1 of the order of derivation.
-func (p *plan) check(d *data, adapter string, launched bool) *refusal.Refusal {
+// check is step 1 of the order of derivation, but for the adapter.
+func (p *plan) check(d *data, launched bool) *refusal.Refusal {
 	const pointer = "/predicate/plan/"
 	for _, list := range []struct {
 		name         string
@@ -62,8 +62,22 @@ func (p *plan) check(d *data, adapter string, launched bool) *refusal.Refusal {
 		return refusal.New(badValue, pointer+"low")
 	case p.form == "text" && p.span != int64(len(d.words)):
 		return refusal.New(badValue, pointer+"span")
-	case !d.adapters[adapter]:
+	case slices.Min(p.varyingWidths) == slices.Max(p.varyingWidths):
+		return refusal.New(badValue, pointer+"varying_widths")
+	}
+	return nil
+}
+
+// checkAdapter is the end of step 1.
+func (d *data) checkAdapter(stated *lcj.Object) *refusal.Refusal {
+	known, ok := d.adapters[stated.Text("name")]
+	if !ok {
 		return refusal.New(badValue, "/predicate/adapter/name")
+	}
+	gauge, gauged := stated.Member("gauge").(string)
+	own := known.Bool("verified") && (!gauged || slices.Contains(known.Texts("running"), gauge))
+	if stated.Bool("verified") && !own {
+		return refusal.New(badValue, "/predicate/adapter/verified")
 	}
 	return nil
 }

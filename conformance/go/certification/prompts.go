@@ -60,6 +60,9 @@ func (p *plan) evalCells(d *data, items int) []*cell {
 func (own *ownPrompts) check(t *judgement) *refusal.Refusal {
 	const pointer = "/predicate/prompts/conditions"
 	own.judgement, own.conditions = t, t.plan.evalCells(t.data, int(own.items))
+	for _, c := range own.conditions {
+		c.scored = own.stated.Member("scorer") != nil
+	}
 	stated := own.stated.Objects("conditions")
 	if len(stated) != len(own.conditions) {
 		return refusal.New(underived, pointer)
@@ -103,10 +106,34 @@ func (own *ownPrompts) checkWitnesses(stated []*lcj.Object, pointer string) (boo
 		if !c.oneByOne() {
 			proper = formed >= 2
 		}
-		lacks := stated[i].Text("reason") != ""
+		lacks := stated[i].Text("reason") != "" || own.anyItem(i, func(r *round, item int) bool {
+			return own.outputs[r.outputs[item]].lacks(own.plan.observable, false)
+		})
 		unknowable = unknowable || lacks || failed || shown.cache == "contradicted" || !proper
 	}
 	return unknowable, nil
+}
+
+// anyItem says it of the answers to items in a condition.
+func (own *ownPrompts) anyItem(condition int, holds func(*round, int) bool) bool {
+	for _, r := range own.rounds[condition] {
+		for item := range int(own.items) {
+			if r.outputs[item] >= 0 && holds(r, item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unscored says whether there is a scorer, and an answer without a score.
+func (own *ownPrompts) unscored() bool {
+	for i, c := range own.conditions {
+		if c.scored && own.anyItem(i, func(r *round, item int) bool { return r.score(int64(item)) == nil }) {
+			return true
+		}
+	}
+	return false
 }
 
 // conclude compares conditions, and derives the verdict ([CERT-25]).
@@ -136,6 +163,8 @@ func (own *ownPrompts) conclude(unknowable bool) *refusal.Refusal {
 		verdict = "UNKNOWN"
 	case moved:
 		verdict = "SCORER_MOVES"
+	case own.unscored():
+		verdict = "UNKNOWN"
 	}
 	if got := own.stated.Text("verdict"); got != verdict {
 		return refusal.Expecting(notDerived, "/predicate/prompts/verdict", verdict, got)

@@ -129,6 +129,9 @@ func (r *round) checkForm(c *cell, gauge bool, pointer string) *refusal.Refusal 
 	if r.peak >= 0 && r.polls == 0 || !gauge && (r.peak >= 0 || r.polls > 0) {
 		return refusal.New(badValue, pointer+"/peak_running")
 	}
+	if r.scores != nil && !c.scored {
+		return refusal.New(badValue, pointer+"/scores")
+	}
 	if c.oneByOne() {
 		return r.checkOneByOne(pointer)
 	}

@@ -185,7 +185,7 @@ func (r *run) limits() []any {
 				return one.role == "probe" && int64(len(one.prompt)) > r.plan.blockSize
 			})
 		}),
-		"weak_observable":    r.plan.observable != "logprobs",
+		"weak_observable":    r.plan.observable != "logprobs" || r.constant(),
 		"text_prompts":       r.plan.form == "text",
 		"lengths_differ":     r.plan.form == "tokens" && slices.ContainsFunc(r.cells, lengthsDiffer),
 		"one_lifetime":       r.plan.lifetimes == 1,
@@ -201,6 +201,18 @@ func (r *run) limits() []any {
 		}
 	}
 	return out
+}
+
+// constant says whether all log-probabilities are one text, or there is none.
+func (r *run) constant() bool {
+	texts := map[any]bool{}
+	for _, one := range r.outputs {
+		for _, number := range one.logprobs {
+			texts[number] = true
+		}
+	}
+	delete(texts, nil)
+	return len(texts) < 2
 }
 
 // lengthsDiffer says whether the server counts another length of a prompt than the plan.

@@ -1,6 +1,9 @@
 package certification
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // witness is what the rounds of a cell show of batch and cache ([CERT-11] to [CERT-13]).
 type witness struct {
@@ -12,46 +15,63 @@ type witness struct {
 	width       int64
 }
 
-// most is the most half-open intervals at one time.
-func most(starts, ends []int64) int64 {
-	type moment struct{ at, step int64 }
+// interval is half-open.
+type interval struct {
+	start, end int64
+	probe      bool
+}
+
+// most is the most intervals at one time at which a probe's is among them.
+func most(intervals []interval) int64 {
+	type moment struct{ at, step, probes int64 }
 	var moments []moment
-	for i := range starts {
-		moments = append(moments, moment{starts[i], 1}, moment{ends[i], -1})
-	}
-	slices.SortFunc(moments, func(a, b moment) int {
-		if a.at != b.at {
-			return int(a.at - b.at)
+	for _, one := range intervals {
+		if one.start < one.end {
+			own := int64(bit(one.probe))
+			moments = append(moments, moment{one.start, 1, own}, moment{one.end, -1, -own})
 		}
-		return int(a.step - b.step)
-	})
-	now, largest := int64(0), int64(0)
-	for _, one := range moments {
-		now += one.step
-		largest = max(largest, now)
+	}
+	slices.SortFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
+	now, probes, largest := int64(0), int64(0), int64(0)
+	for i, one := range moments {
+		now, probes = now+one.step, probes+one.probes
+		// All that begins and ends at one time has its effect together.
+		if over := i+1 == len(moments) || moments[i+1].at > one.at; over && probes > 0 {
+			largest = max(largest, now)
+		}
 	}
 	return largest
 }
 
+// inFlight is the most requests between start and end at one time.
+func (r *round) inFlight(c *cell) int64 {
+	var intervals []interval
+	for place, start := range r.start {
+		intervals = append(intervals, interval{start, r.end[place], c.requests[place].role == "probe"})
+	}
+	return most(intervals)
+}
+
 // overlap is the most requests between first token and end at one time, and whether it is known.
-func (r *round) overlap() (int64, bool) {
-	var starts, ends []int64
+func (r *round) overlap(c *cell) (int64, bool) {
+	var intervals []interval
 	for place, first := range r.first {
 		if first >= 0 {
-			starts, ends = append(starts, first), append(ends, r.end[place])
+			intervals = append(intervals, interval{first, r.end[place], c.requests[place].role == "probe"})
 		} else if r.outputs[place] >= 0 {
 			return 0, false
 		}
 	}
-	return most(starts, ends), true
+	return most(intervals), true
 }
 
-// together says whether a batch of a width formed, as far as all requests are alike.
-func (r *round) together(width int64, streams, gauge bool) bool {
-	if most(r.start, r.end) < 2 || !streams && !gauge {
+// together says whether a batch of the case's width formed, as far as all requests are alike.
+func (r *round) together(c *cell, streams, gauge bool) bool {
+	if r.inFlight(c) < 2 || !streams && !gauge {
 		return false
 	}
-	overlap, known := r.overlap()
+	width := c.of.width
+	overlap, known := r.overlap(c)
 	if !known && streams || known && overlap < 2 {
 		return false
 	}
@@ -97,13 +117,13 @@ func (p *plan) observe(c *cell, rounds []*round, gauge bool) witness {
 	priming := p.primingOf(c)
 	w := witness{alone: true, name: "none", cache: p.cacheWitness(c, rounds, max(1, priming))}
 	for _, r := range rounds {
-		formed := r.together(c.of.width, p.streams, gauge) && r.joined(c)
+		formed := r.together(c, p.streams, gauge) && r.joined(c)
 		w.batched = append(w.batched, formed)
 		w.alone = w.alone && r.isAlone(gauge)
 		if !formed || r.number < priming {
 			continue
 		}
-		width, _ := r.overlap()
+		width, _ := r.overlap(c)
 		w.name = "overlap"
 		if gauge {
 			w.name, width = "gauge", r.peak
@@ -137,15 +157,19 @@ func (c *cell) units(r *round, place int) int64 {
 func (p *plan) cacheWitness(c *cell, rounds []*round, from int64) string {
 	told, hits, wholeHit := false, false, false
 	for _, r := range rounds {
-		if r.number < from || r.cached == nil {
+		if r.number < from {
 			continue
 		}
 		early, missed := false, false
-		for place, cached := range r.cached {
+		for place, entry := range r.outputs {
 			one := &c.requests[place]
-			if one.role != "probe" || c.units(r, place) <= p.blockSize || cached < 0 {
+			if entry < 0 || one.role != "probe" || c.units(r, place) <= p.blockSize {
 				continue
 			}
+			if r.cached == nil || r.cached[place] < 0 {
+				return "not_reported"
+			}
+			cached := r.cached[place]
 			told, hits = true, hits || cached > 0
 			if one.wave == 0 {
 				early, missed = true, missed || cached == 0

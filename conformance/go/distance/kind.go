@@ -28,10 +28,10 @@ var countNames = []string{
 	"reference_tokens",
 }
 
-// gate is a quantile of a measure.
+// gate is a quantile of a measure, and the margin of its threshold.
 type gate struct {
-	measure  int
-	permille int64
+	measure          int
+	permille, margin int64
 }
 
 // Kind is the kind with its data.
@@ -41,7 +41,7 @@ type Kind struct {
 
 	gates                                 []gate
 	quantiles                             []int64
-	margin, massLeast, massMost           int64
+	massLeast, massMost                   int64
 	positionsLeast, textsLeast, pairsMost int64
 	notRun                                []string
 }
@@ -59,9 +59,11 @@ func NewKind(spec *specification.Specification) (*Kind, error) {
 	}
 	names := data.Texts("measures")
 	for _, one := range data.Objects("gates") {
-		k.gates = append(k.gates, gate{slices.Index(names, one.Text("measure")), one.Int("permille")})
+		k.gates = append(k.gates, gate{
+			slices.Index(names, one.Text("measure")), one.Int("permille"), one.Int("margin_permille"),
+		})
 	}
-	k.quantiles, k.margin = data.Ints("quantiles"), data.Int("margin_permille")
+	k.quantiles = data.Ints("quantiles")
 	k.massLeast, k.massMost = data.Int("mass_least_permille"), data.Int("mass_most_permille")
 	k.positionsLeast, k.textsLeast = data.Int("positions_least"), data.Int("texts_least")
 	k.pairsMost, k.notRun = data.Int("pairs_most"), data.Texts("not_run")

@@ -29,7 +29,7 @@ func (c *calibration) place(k int) placement {
 		}
 	}
 	for g, largest := range p.thresholds {
-		scaled := new(big.Int).Mul(big.NewInt(c.kind.margin), big.NewInt(largest))
+		scaled := new(big.Int).Mul(big.NewInt(c.kind.gates[g].margin), big.NewInt(largest))
 		scaled.Add(scaled, big.NewInt(999))
 		p.thresholds[g] = told(scaled.Quo(scaled, big.NewInt(1000)))
 	}
