@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lockstep.certify.adapters.adapter import Adapter
     from lockstep.certify.config import Config
     from lockstep.certify.observation import Seen
 
@@ -59,6 +60,7 @@ def conclude(
     Raises:
         LockstepError: as `observe`; nothing is written then but the records.
     """
+    from lockstep.certify.adapters.catalogue import ADAPTERS
     from lockstep.certify.issue import issue_certification
     from lockstep.cli import options, signing
     from lockstep.cli.hunt import now
@@ -72,13 +74,14 @@ def conclude(
         if path is not None:
             options.require_output(path, option)
     signer = signing.own_key(key)
-    seen = _seen(config, outputs, records, fresh, plan_only)
-    if seen is None:
+    made = _seen(config, outputs, records, fresh, plan_only)
+    if made is None:
         return 0
+    seen, model = made
     command = f"lockstep certify --adapter {seen.adapter.name}"
     issued = issue_certification(seen, [signer], issued_at=issued_at or now(), command=command)
     predicate = issued.predicate
-    _write_reports(outputs, predicate, config, seen)
+    _write_reports(outputs, predicate, config, ADAPTERS[seen.adapter.name](model))
     faulty = 0
     if outputs.certificate is not None:
         faulty = _certificate(outputs.certificate, issued.certificate, outputs.as_json, signer)
@@ -91,7 +94,8 @@ def conclude(
 
 def _seen(
     config: Config, outputs: Outputs, records: Path, fresh: bool, plan_only: bool
-) -> Seen | None:
+) -> tuple[Seen, str] | None:
+    """Run, and give what was seen with the model that was asked; None for the plan alone."""
     from lockstep.certify.config import digest_of
     from lockstep.certify.results import Records
     from lockstep.certify.run import observe
@@ -106,7 +110,7 @@ def _seen(
         with watch.shown():
             seen = asyncio.run(observe(config, kept, watch))
         watch.ended()
-        return seen
+        return seen, watch.model
     except PlanOnly:
         return None
     except KeyboardInterrupt:
@@ -133,10 +137,9 @@ def _certificate(path: Path, certificate: bytes, as_json: bool, signer: Any) -> 
 
 
 def _write_reports(
-    outputs: Outputs, predicate: Mapping[str, Any], config: Config, seen: Seen
+    outputs: Outputs, predicate: Mapping[str, Any], config: Config, adapter: Adapter
 ) -> None:
     from lockstep.certificate.write import write_file
-    from lockstep.certify.adapters.catalogue import ADAPTERS
     from lockstep.certify.junit import junit
     from lockstep.certify.reproducer import scripts
     from lockstep.certify.sarif import sarif
@@ -147,7 +150,6 @@ def _write_reports(
         write_file(outputs.sarif, sarif(predicate))
     if outputs.reproducers is not None:
         outputs.reproducers.mkdir(parents=True, exist_ok=True)
-        adapter = ADAPTERS[seen.adapter.name](config.model or "MODEL")
         url = config.endpoint or "http://127.0.0.1:8000"
         made = scripts(predicate, adapter, config.overrides, url, config.key_variable)
         for name, text in made.items():

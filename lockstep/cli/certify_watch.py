@@ -32,11 +32,15 @@ class Progress:
         plan_only: whether to stop once the plan is told.
         quiet: whether only what a user must know is told.
         records: of the run; those of an earlier one that it goes on with count as done.
+
+    Attributes:
+        model: that is asked; empty until the plan is known.
     """
 
     def __init__(
         self, plan_only: bool = False, quiet: bool = False, records: Records | None = None
     ) -> None:
+        self.model = ""
         self._plan_only = plan_only
         self._quiet = quiet
         self._cells: Sequence[PlannedCell] = ()
@@ -63,6 +67,7 @@ class Progress:
 
         self._cells, self._expected = cells, plans.seconds(cells, found)
         self._began = time.monotonic()
+        self.model = adapter.model
         if self._plan_only:
             for line in (
                 f"adapter {adapter.name}, model {adapter.model}",

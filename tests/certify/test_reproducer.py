@@ -19,6 +19,7 @@ from lockstep.certify.config import Config
 from lockstep.certify.reproducer import scripts
 from lockstep.certify.results import Records
 from lockstep.claims.certification import predicate
+from lockstep.cli import main
 from lockstep.cli.certify_watch import Progress
 from tests import certification_records as made
 from tests.certify import pathologies as does
@@ -97,3 +98,17 @@ def test_it_needs_httpx_and_the_standard_library_alone(found: Mapping[str, str])
 def test_what_does_not_differ_gets_no_script() -> None:
     with FakeEndpoint(Behaviour()) as fake:
         assert written(fake, cache=["warm"]) == {}
+
+
+def test_the_command_asks_for_the_model_that_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with FakeEndpoint(does.LogprobsOnly()) as fake:
+        command = ["lockstep", "certify", "--endpoint", fake.url, "--i-control-this-endpoint"]
+        command += ["--adapter", "vllm", "--cases", "full_hit", "--cache", "warm"]
+        command += ["--filler", "none", "--order", "fixed", "--repeats", "3", "--max-new", "4"]
+        monkeypatch.setattr(sys, "argv", [*command, "--reproducers", "scripts"])
+        assert main() == 10
+    (script, *_) = sorted((tmp_path / "scripts").iterdir())
+    assert f'"model": "{MODEL}"' in script.read_text().replace('\\"', '"')
