@@ -27,7 +27,7 @@ from lockstep_verify.errors import Refusal
 
 Document = dict[str, Any]
 
-_ADAPTER = {"name": "lockstep"}
+_ADAPTER = {"name": "lockstep", "gauge": None, "verified": False}
 _DEFAULTS = (
     "seed", "max_new", "top", "design", "filler", "order", "fixed_width", "varying_widths",
     "repeats", "priming",
