@@ -28,7 +28,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup-run setup-test run test test-all check vectors vectors-check evidence \
-	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation certify-faults relations bench-engine bench-minimize bench-convert gpu-evidence \
+	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation certify-faults relations bench-engine bench-minimize bench-convert bench-sampling gpu-evidence \
 	parity \
 	certify-peers \
 	dist clean
@@ -161,6 +161,12 @@ relations: $(VENV)/.stamp-test ## Run every relation at every block size on a ti
 bench-engine: $(VENV)/.stamp-test ## Time the invariant backend against a fast one
 	@echo "==> Timing the engine"
 	@$(BIN)/lockstep bench-engine
+
+bench-sampling: $(VENV)/.stamp-test ## Time replay in batches, and in words of Go, beside the plain paths
+	@echo "==> Timing replay in batches, and comparing 10,000,000 exponentials (some minutes)"
+	@$(BIN)/lockstep bench-sampling --jobs $(JOBS)
+	@echo "==> Timing the sampler in Go: words beside integers of any size"
+	@cd conformance/go && "$(CURDIR)/$(BIN)/go" test -run xxx -bench 'Replay|ExpBound' ./sampling
 
 bench-convert: $(VENV)/.stamp-test ## Time conversions of 1 GiB beside memcpy, NumPy, torch and einops
 	@$(BIN)/lockstep bench-convert

@@ -40,6 +40,7 @@ GROUPS = (
     "minimize",
     "bench_minimize",
     "bench_convert",
+    "bench_sampling",
     "serve",
     "certify",
     "certify_faults",
@@ -93,6 +94,7 @@ _OWN_EXTRAS = {
 LAYOUT_COMMANDS = frozenset(
     {
         "bench-hunt",
+        "bench-sampling",
         "bench-verify",
         "demo",
         "evidence",

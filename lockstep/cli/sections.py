@@ -18,7 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Proofs": ("lean", "smt"),
     "Evidence and conformance": (
         "evidence", "vectors", "certify-faults", "gpu-evidence", "fuzz-verify", "bench-verify",
-        "bench-hunt", "bench-engine", "bench-minimize", "bench-convert",
+        "bench-hunt", "bench-engine", "bench-minimize", "bench-convert", "bench-sampling",
     ),
 }  # fmt: skip
 """Every command stands in exactly one."""

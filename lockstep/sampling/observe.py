@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 from lockstep import spec
 from lockstep.errors import LockstepError
-from lockstep.sampling.document import read_artifact, read_request
-from lockstep.sampling.replay import SequenceOutcome, replay_sequence
+from lockstep.sampling.document import Request, Signed, read_artifact, read_request
+from lockstep.sampling.replay import Look, SequenceOutcome, one_by_one, replay_sequence
 
 _MEMBERS = ("artifact", "choice", "request")
 
@@ -31,13 +34,17 @@ class Judged:
     outcome: SequenceOutcome
 
 
-def judge(document: Mapping[str, Any], source: str = "") -> tuple[Judged, ...]:
+def judge(
+    document: Mapping[str, Any], source: str = "", look: Look = one_by_one, jobs: int = 1
+) -> tuple[Judged, ...]:
     """Judge the sequences of a document `{"sequences": [{request, choice, artifact}, …]}`.
 
     Args:
         document: a JSON object; members of a sequence besides these three, as a certificate has
             them, are what somebody else derived, and are left aside.
         source: names the document in errors.
+        look: judges positions.
+        jobs: processes at a time; they change no outcome, and no error.
 
     Raises:
         LockstepError: MISSING_FIELD, WRONG_TYPE, UNKNOWN_FIELD or BAD_VALUE at the first offence;
@@ -54,9 +61,8 @@ def judge(document: Mapping[str, Any], source: str = "") -> tuple[Judged, ...]:
     seen: dict[str, Mapping[str, Any]] = {}
     choices: set[tuple[str, int]] = set()
     judged = []
-    for index, one in enumerate(sequences):
-        at = f"{place}/{index}"
-        entry = _judged(one, at)
+    named = [(one, f"{place}/{index}") for index, one in enumerate(sequences)]
+    for (_, at), entry in zip(named, _each(named, look, jobs), strict=True):
         name = entry.request["inference_id"]
         if seen.setdefault(name, entry.request) != entry.request:
             raise LockstepError("BAD_VALUE", f"{at}/request", "that of the same id before", name)
@@ -85,7 +91,48 @@ def _require_few(sequences: list[Any], place: str) -> None:
         raise LockstepError("LIMIT_SIZE", place, f"at most {most} log-probabilities", pairs)
 
 
-def _judged(one: Any, at: str) -> Judged:
+def _each(named: Sequence[tuple[Any, str]], look: Look, jobs: int) -> Iterator[Judged]:
+    """Judge sequences in their order; where there are few, their positions are shared out."""
+    if jobs == 1:
+        yield from (_judged(one, at, look) for one, at in named)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        if len(named) < jobs:
+            shared = partial(_shared, pool, jobs, look)
+            yield from (_judged(one, at, shared) for one, at in named)
+        else:
+            outcomes = pool.map(partial(_outcome, look), named)
+            for (one, _), outcome in zip(named, outcomes, strict=True):
+                yield Judged(one["request"], one["choice"], one["artifact"], outcome)
+
+
+def _outcome(look: Look, named: tuple[Any, str]) -> SequenceOutcome:
+    return _judged(*named, look).outcome
+
+
+def _shared(
+    pool: ProcessPoolExecutor,
+    jobs: int,
+    look: Look,
+    request: Request,
+    choice: int,
+    first: int,
+    positions: Sequence[Signed],
+) -> list[str]:
+    """Give the reasons of positions, looked at in as many parts as there are processes."""
+    size = max(1, -(-len(positions) // jobs))
+    starts = range(0, len(positions), size)
+    parts = pool.map(
+        look,
+        repeat(request),
+        repeat(choice),
+        [first + start for start in starts],
+        [positions[start : start + size] for start in starts],
+    )
+    return [reason for part in parts for reason in part]
+
+
+def _judged(one: Any, at: str, look: Look) -> Judged:
     if not isinstance(one, dict):
         raise LockstepError("WRONG_TYPE", at, "an object", type(one).__name__)
     for name in _MEMBERS:
@@ -98,5 +145,5 @@ def _judged(one: Any, at: str) -> Judged:
     if not 0 <= choice < request.choices:
         raise LockstepError("BAD_VALUE", f"{at}/choice", f"below {request.choices}", choice)
     artifact = read_artifact(one["artifact"], f"{at}/artifact")
-    outcome = replay_sequence(request, choice, artifact)
+    outcome = replay_sequence(request, choice, artifact, look)
     return Judged(one["request"], choice, one["artifact"], outcome)

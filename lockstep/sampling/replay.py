@@ -17,7 +17,6 @@ from lockstep.errors import LockstepError
 from lockstep.sampling import pipeline
 from lockstep.sampling.categorical import draw
 from lockstep.sampling.document import Artifact, Request, Signed
-from lockstep.sampling.exp import exp
 from lockstep.sampling.number import is_logprob, is_token
 from lockstep.sampling.seed import derive_seed
 from lockstep.sampling.weighting import of_values
@@ -76,7 +75,11 @@ def uncovered(request: Request) -> str:
 
 
 def replay_position(
-    request: Request, choice: int, position: int, signed: Signed
+    request: Request,
+    choice: int,
+    position: int,
+    signed: Signed,
+    exp_all: pipeline.ExpAll = pipeline.exp_each,
 ) -> PositionOutcome:
     """Judge a position of a request that is covered [SAMP-33].
 
@@ -85,6 +88,7 @@ def replay_position(
         choice: index of the sequence.
         position: index of the token.
         signed: what the executor signed for it.
+        exp_all: gives correctly rounded exponentials.
 
     Raises:
         LockstepError: NOT_COMPARABLE, no position of this request can be judged.
@@ -96,11 +100,14 @@ def replay_position(
     if reason or signed.support is None:
         return PositionOutcome(reason)
     values = [(token, Decimal(text)) for token, text in signed.support]
-    reason = _mass(values, request.available(position)) or _cut(request, position, values)
+    reason = _mass(values, request.available(position), exp_all) or _cut(
+        request, position, values, exp_all
+    )
     if reason:
         return PositionOutcome(reason)
     drawn = draw(
-        of_values(values, request.parameters), derive_seed(request.origin, choice, position)
+        of_values(values, request.parameters, exp_all),
+        derive_seed(request.origin, choice, position),
     )
     return PositionOutcome("" if drawn == signed.token else FRAUD, drawn)
 
@@ -196,13 +203,11 @@ def right_numbers(request: Request, position: int) -> range:
     return range(available if rule == "whole" else 1, min(most, available) + 1)
 
 
-def _mass(values: list[tuple[str, Decimal]], available: int) -> str:
+def _mass(values: list[tuple[str, Decimal]], available: int, exp_all: pipeline.ExpAll) -> str:
     """See that the log-probabilities can be those of a whole vocabulary [SAMP-31]."""
     data, arithmetic = spec.load("sampling.json"), pipeline.context()
-    powers = []
-    for _, value in values:
-        rounded = arithmetic.plus(value)
-        powers.append(exp(rounded) if value >= data["gap_least"] else Decimal(0))
+    near = [arithmetic.plus(value) for _, value in values if value >= data["gap_least"]]
+    powers = exp_all(near, arithmetic) + [Decimal(0)] * (len(values) - len(near))
     mass = pipeline.total(powers, arithmetic)
     if mass > Decimal(data["mass_most"]):
         return "mass_above"
@@ -210,7 +215,12 @@ def _mass(values: list[tuple[str, Decimal]], available: int) -> str:
     return "mass_below" if arithmetic.add(mass, rest) < Decimal(data["mass_least"]) else ""
 
 
-def _cut(request: Request, position: int, values: list[tuple[str, Decimal]]) -> str:
+def _cut(
+    request: Request,
+    position: int,
+    values: list[tuple[str, Decimal]],
+    exp_all: pipeline.ExpAll,
+) -> str:
     """See that the cut of min_p lies within the support, and next to its end."""
     least = request.parameters.min_p
     if request.rule != "min_p" or least is None:
@@ -221,6 +231,7 @@ def _cut(request: Request, position: int, values: list[tuple[str, Decimal]]) -> 
         Decimal(request.parameters.temperature),
         data["gap_least"],
         arithmetic,
+        exp_all,
     )
     dropped = sum(power < Decimal(least) for power in powers)
     whole = len(values) == min(data["support_most"], request.available(position))

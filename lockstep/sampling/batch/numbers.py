@@ -33,6 +33,8 @@ POWERS: Integers = np.array([10**k for k in range(LONGEST + 1)], dtype=np.int64)
 _FLOAT_POWERS: Floats = POWERS.astype(np.float64)
 _FAR = 12
 """A number of so many places less neither adds to another nor, subtracted, changes its digits."""
+_NEAR = 8
+"""Two numbers of 10 digits so many places apart have an integer difference below 10^18."""
 _COEFFICIENT_BITS = 34
 _DIGITS_OF_BITS: Integers = np.array([0, *(len(str(1 << k)) for k in range(60))], dtype=np.int64)
 
@@ -75,9 +77,15 @@ def zeros(length: int) -> Numbers:
     return Numbers(np.zeros(length, np.int64), np.full(length, ZERO_EXPONENT, np.int64))
 
 
-def written(digits: Integers, exponent: int) -> Numbers:
-    """Give R(digits · 10^exponent) of integers below 10^18."""
-    return ratio(digits, exponent, 1, 0)
+def written(digits: Integers, exponent: Integers | int) -> Numbers:
+    """Give R(digits · 10^exponent) of integers from 0 to 10^18 - 1."""
+    cut = _length(digits) - DIGITS
+    unit = POWERS[np.maximum(cut, 0)]
+    # Off by less than 1/4: a quotient of two rounded numbers, below 10^10.
+    c = np.rint(digits / unit).astype(np.int64)
+    c = _to_even(c, digits - c * unit, unit) * POWERS[np.maximum(-cut, 0)]
+    full = c == END
+    return Numbers(np.where(full, ONE, c), np.where(c == 0, ZERO_EXPONENT, exponent + cut + full))
 
 
 def ratio(a: Integers, a_exponent: int, b: int, b_exponent: int) -> Numbers:
@@ -142,26 +150,31 @@ def totals(*given: Numbers) -> list[Numbers]:
 
 def subtract(a: Numbers, b: Numbers) -> Numbers:
     """Give R(a - b) for a not below b."""
-    gap = np.where(b.c == 0, _FAR, np.minimum(a.q - b.q, _FAR))
-    unit = POWERS[gap]
+    gap = np.where(b.c == 0, 0, a.q - b.q)
+    near = gap <= _NEAR
+    unit = POWERS[np.where(near, gap, 0)]
+    # Where the places are near, the difference is an integer below 10^18, in units of b's last.
+    integer = np.where(near, a.c * unit - b.c, 0)
+    found = written(integer, np.where(b.c == 0, a.q, b.q))
+    if near.all():
+        return found
+    return Numbers(*map(np.where, (near, near), found, _less_little(a, b)))
+
+
+def _less_little(a: Numbers, b: Numbers) -> Numbers:
+    """Give R(a - b) for b of more than 8 places less than a: at most one digit cancels."""
+    unit = POWERS[np.clip(a.q - b.q, _NEAR + 1, _FAR)]
     # The exact difference is c + rest / unit, in units of 10^a.q.
     whole = b.c // unit
     rest = whole * unit - b.c
     below = rest < 0
     c, rest = a.c - whole - below, np.where(below, rest + unit, rest)
-    # Where the places are near, digits cancel: how many is seen from the difference as an integer,
-    # which fits. Otherwise at most one does.
-    near = gap <= 8
-    missing = np.where(near, DIGITS + gap - _length(np.where(near, c * unit + rest, 0)), c < ONE)
-    # Missing digits are taken from the rest: all of it where there are no more.
-    taken = POWERS[np.minimum(missing, gap)]
-    part = np.where(missing > gap, 1, unit // taken)
-    moved = rest // part
-    c, rest = c * taken + moved, rest - moved * part
-    c = _to_even(c * POWERS[np.maximum(missing - gap, 0)], rest, part)
+    short = c < ONE
+    unit = np.where(short, unit // DIGITS, unit)
+    digit = np.where(short, rest // unit, 0)
+    c = _to_even(np.where(short, c * DIGITS + digit, c), rest - digit * unit, unit)
     full = c == END
-    q = np.where(c == 0, ZERO_EXPONENT, a.q - missing + full)
-    return Numbers(np.where(full, ONE, c), q)
+    return Numbers(np.where(full, ONE, c), a.q - short + full)
 
 
 def _sum(a: Floats, a_q: Integers, b: Floats, b_q: Integers) -> tuple[Floats, Integers]:

@@ -154,13 +154,14 @@ class Replay:
     def _well(self, read: texts.Read, positions: Integers, sizes: Integers) -> Mask:
         """Tell which positions have nothing but tokens in order, and log-probabilities."""
         starts = np.cumsum(sizes) - sizes
-        rising = np.diff(read.order, prepend=0) > 0
-        rising[starts] = True
-        good = read.well & rising & (read.tokens < self.request.vocab_size)
+        good = read.well & texts.below(read.keys, self.request.vocab_size)
+        rising = read.keys[1:] > read.keys[:-1]
+        rising[starts[1:] - 1] = True
+        good[1:] &= rising
         masked = positions < self.request.min_tokens
         if self.request.stop_tokens and masked.any():
-            stops = np.isin(read.tokens, np.array(self.request.stop_tokens, dtype=np.int64))
-            good &= ~(stops & np.repeat(masked, sizes))
+            stops = np.array([texts.key(str(token)) for token in self.request.stop_tokens])
+            good &= ~(np.isin(read.keys, stops) & np.repeat(masked, sizes))
         well: Mask = np.logical_and.reduceat(good, starts)
         return well
 
@@ -168,10 +169,10 @@ class Replay:
         """Tell which supports have the mass that they must have [SAMP-31]."""
         data = spec.load("sampling.json")
         keys = np.where(block.there, mass.values.keys, np.iinfo(np.int64).max)
-        available = np.array([self.request.available(self.first + index) for index in chosen])
-        rest = numbers.multiply(
-            numbers.of_keys(keys.min(axis=1)), available - block.there.sum(axis=1), 0
-        )
+        masked = np.array(chosen) + self.first < self.request.min_tokens
+        early, late = (self.request.available(at) for at in (0, self.request.min_tokens))
+        unsigned = np.where(masked, early, late) - block.there.sum(axis=1)
+        rest = numbers.multiply(numbers.of_keys(keys.min(axis=1)), unsigned, 0)
         least, most = (
             numbers.least_key(Decimal(data[name])) for name in ("mass_least", "mass_most")
         )
@@ -200,8 +201,12 @@ class Replay:
         seeds = derive_seeds(self.request.origin, self.choice, positions)
         total: int = spec.load("sampling.json")["total"]
         # The total divides 2^64, so that no draw is passed over [SAMP-3].
-        points = np.array([u64(seed, 0) % total for seed in seeds])
-        places = (np.cumsum(weights, axis=1) <= points[:, np.newaxis]).sum(axis=1).tolist()
+        points = np.array([u64(seed, 0) for seed in seeds], dtype=np.uint64) % np.uint64(total)
+        places = (
+            (np.cumsum(weights, axis=1) <= points.astype(np.int64)[:, np.newaxis])
+            .sum(axis=1)
+            .tolist()
+        )
         found = {}
         for index, place, holds in zip(chosen, places, sound.tolist(), strict=True):
             token = self.positions[index].token

@@ -24,6 +24,8 @@ _WHOLE, _PART = 5, 12
 """Digits before the point, and behind it."""
 _TOKEN = 10
 """Digits of a token."""
+_LENGTHS = 16
+"""What lengths of tokens are below; a power of two."""
 _NEWLINE, _MINUS, _ZERO = (np.uint8(ord(character)) for character in "\n-0")
 _MARGIN = "\0" * 24
 """Behind the texts, for what is read from the last of them on, eight bytes at a time."""
@@ -34,14 +36,12 @@ class Read(NamedTuple):
 
     Attributes:
         well: where both are read; the other members say nothing elsewhere.
-        tokens: ids.
-        order: integers ordered as the tokens' texts are.
+        keys: `key` of the tokens.
         units: log-probabilities without their sign, in units of 10^-12.
     """
 
     well: Mask
-    tokens: Integers
-    order: Integers
+    keys: Integers
     units: Integers
 
 
@@ -70,21 +70,36 @@ def read(supports: Sequence[Pairs]) -> Read | None:
     if len(lines) != len(texts) + 1:
         return None
     begins, ends = lines[:-1] + 1, lines[1:]
-    tokens, order, well = _tokens(buffer, begins[::2], ends[::2])
+    keys, well = _tokens(buffer, begins[::2], ends[::2])
     units, spelt = _units(buffer, begins[1::2], ends[1::2])
-    return Read(well & spelt, tokens, order, units)
+    return Read(well & spelt, keys, units)
 
 
-def _tokens(buffer: Bytes, begins: Integers, ends: Integers) -> tuple[Integers, Integers, Mask]:
-    """Read tokens [SAMP-9]: ids, keys of their string order, and which are well spelt."""
+def key(token: str) -> int:
+    """Give an integer of a token; keys are ordered as tokens are in string order [SAMP-10].
+
+    It is the token filled up with zeros behind, then its length: a text comes before those that it
+    begins.
+    """
+    return int(token.ljust(_TOKEN, "0")) * _LENGTHS + len(token)
+
+
+def below(keys: Integers, vocab_size: int) -> Mask:
+    """Tell which tokens are below the size of a vocabulary, at most 10^10."""
+    length = keys % _LENGTHS
+    found: Mask = keys // _LENGTHS < vocab_size * POWERS[np.clip(_TOKEN - length, 0, _TOKEN - 1)]
+    return found
+
+
+def _tokens(buffer: Bytes, begins: Integers, ends: Integers) -> tuple[Integers, Mask]:
+    """Read tokens [SAMP-9]: their keys, and which are well spelt."""
     length = ends - begins
     front, good = digits_of(gather(buffer, begins), length)
     back, also = digits_of(gather(buffer, begins + 8), length - 8)
     well = (length >= 1) & (length <= _TOKEN) & good & also
     well &= (buffer[begins] != _ZERO) | (length == 1)
-    # Filled up with zeros behind; a text comes before those that it begins.
     filled = eight(front) * 100 + eight(back) // 10**6
-    return filled // POWERS[_TOKEN - np.clip(length, 0, _TOKEN)], filled * 16 + length, well
+    return filled * _LENGTHS + np.minimum(length, _LENGTHS - 1), well
 
 
 def _units(buffer: Bytes, begins: Integers, ends: Integers) -> tuple[Integers, Mask]:
@@ -94,7 +109,7 @@ def _units(buffer: Bytes, begins: Integers, ends: Integers) -> tuple[Integers, M
     whole = np.minimum(first_of(".", front), ends - begins - 1)
     # Of a number without point the part has no digits, and it is not there either.
     part = ends - begins - whole - 2
-    integer, good = digits_of(front, whole)
+    _, good = digits_of(front, whole)
     high, also = digits_of(gather(buffer, begins + whole + 2), part)
     low, too = digits_of(gather(buffer, begins + whole + 10), part - 8)
     well = (buffer[begins] == _MINUS) & good & also & too
@@ -102,5 +117,5 @@ def _units(buffer: Bytes, begins: Integers, ends: Integers) -> tuple[Integers, M
     # No needless zero: neither before other digits, nor behind the point, nor a sign before 0.
     well &= (buffer[begins + 1] != _ZERO) | ((whole == 1) & (part >= 1))
     well &= (part == -1) | ((part >= 1) & (buffer[ends - 1] != _ZERO))
-    units = leading(integer, whole) * 10**_PART + eight(high) * 10**4 + eight(low) // 10**4
+    units = leading(front, whole) * 10**_PART + eight(high) * 10**4 + eight(low) // 10**4
     return np.where(zero, 0, units), well | zero

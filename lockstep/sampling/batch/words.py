@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.sampling.batch.numbers import POWERS, Integers, Mask
+from lockstep.sampling.batch.numbers import Integers, Mask
 
 Words = NDArray[np.uint64]
 
@@ -57,6 +57,8 @@ def eight(digits: Words) -> Integers:
     return ((high + low) >> np.uint64(32)).astype(np.int64)
 
 
-def leading(digits: Words, count: Integers) -> Integers:
-    """Give the integers of so many leading digits, 1 to 8."""
-    return eight(digits) // POWERS[_BYTES - np.clip(count, 1, _BYTES)]
+def leading(words: Words, count: Integers) -> Integers:
+    """Give the integers of so many leading digits, 1 to 8, whatever stands behind them."""
+    # Shifted to the end, behind bytes that are 0.
+    spare = np.clip((_BYTES - count) * 8, 0, 63).astype(np.uint64)
+    return eight((words ^ _ZEROS) << spare)
