@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from lockstep.sampling.observe import Judged
     from lockstep.sampling.parity import Parity
+    from lockstep.sampling.replay import Look
 
 OUTPUT = options.certificate("sampling.cert.json")
 V1, UPSTREAM = "sampling/v1", "upstream-1.0.0"
@@ -98,20 +99,28 @@ def weights(
 @_group.command()
 def replay(
     sequences: Path = typer.Argument(..., help="JSON: sequences of request, choice, artifact."),
+    batch: bool | None = typer.Option(
+        None, "--batch/--one-by-one", help="Many positions at a time (default: with NumPy)."
+    ),
+    jobs: int = typer.Option(1, "--jobs", min=1, max=64, help="Processes side by side."),
 ) -> None:
     """Judge sequences of a file, or of a certificate, and say what each came to.
 
-    Exit status 0: honest; 3: any other verdict.
+    Neither way of judging positions, nor the number of processes, changes any outcome. Exit status
+    0: honest; 3: any other verdict.
 
-    Example: lockstep sampling replay sequences.json
+    Example: lockstep sampling replay sequences.json --jobs 2
     """
     from lockstep.claims.sampling import totals, verdict
     from lockstep.cli import say
+    from lockstep.sampling.paths import choose
 
-    judged = read_judged(sequences)
+    path = choose(batch)
+    judged = read_judged(sequences, path.look, jobs)
     counts = totals(judged)
     for line in summary(judged, counts, verdict(counts)):
         say(line)
+    say(f"positions were judged {path.name}")
     if verdict(counts) != "honest":
         raise typer.Exit(3)
 
@@ -234,13 +243,19 @@ def _require_profile(profile: str) -> str:
     return profile
 
 
-def read_judged(path: Path) -> tuple[Judged, ...]:
+def read_judged(path: Path, look: Look | None = None, jobs: int = 1) -> tuple[Judged, ...]:
     """Read and judge what holds sequences: a document of them, or a certificate.
+
+    Args:
+        path: of the file.
+        look: judges positions (default: one by one).
+        jobs: processes at a time.
 
     Raises:
         LockstepError: as `read_document` and `judge`; BASE64_NONCANONICAL, PREDICATE_UNKNOWN.
     """
     from lockstep.sampling.observe import judge
+    from lockstep.sampling.replay import one_by_one
     from lockstep.schedule.document import parse_document, read_document
 
     document = read_document(path)
@@ -256,4 +271,4 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
             got = document["predicateType"]
             raise LockstepError("PREDICATE_UNKNOWN", f"{path}:/predicateType", wanted, got)
         document = document["predicate"]
-    return judge(document, str(path))
+    return judge(document, str(path), look or one_by_one, jobs)
