@@ -27,6 +27,8 @@ AREAS = (
     "certification",
     "detection",
     "distance-calibration",
+    "throughput",
+    "withdrawal",
 )
 """The areas of conformance/README.md, in the order of the stages."""
 

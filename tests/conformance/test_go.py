@@ -27,8 +27,9 @@ from lockstep.sampling import parity
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "conformance/go"
 DERIVED = {
-    "campaign", "certification", "distance-calibration", "fidelity", "finding", "hunt",
-    "invariance", "lean", "mutation", "replay", "sampling", "smt",
+    "campaign", "certification", "detection", "distance-calibration", "fidelity", "finding",
+    "hunt", "invariance", "lean", "mutation", "replay", "sampling", "smt", "throughput",
+    "withdrawal",
 }  # fmt: skip
 """The kinds that this implementation derives."""
 VECTORS = ROOT / "conformance/vectors/v1"
@@ -296,7 +297,7 @@ def test_agrees_on_byte_mutants(binary: Path) -> None:
     [
         *[("hunt", 15), ("lean", 10), ("fidelity", 8), ("invariance", 6), ("replay", 12)],
         *[("mutation", 5), ("campaign", 5), ("finding", 12), ("sampling", 8)],
-        *[("certification", 6), ("distance-calibration", 6)],
+        *[("certification", 6), ("distance-calibration", 6), ("throughput", 6)],
     ],
 )
 def test_agrees_on_mutants_of_a_certificate(binary: Path, kind: str, codes: int) -> None:

@@ -99,9 +99,6 @@ func checkTimes(request *lcj.Object, at string) *refusal.Refusal {
 		}
 		last = first
 	}
-	if len(arrivals) > 0 && (!known || arrivals[0] != first) {
-		return refusal.New(badValue, at+"/arrivals_us")
-	}
 	for i, arrival := range arrivals {
 		if arrival < last {
 			return refusal.New(badValue, refusal.Index(at+"/arrivals_us", i))
@@ -110,6 +107,9 @@ func checkTimes(request *lcj.Object, at string) *refusal.Refusal {
 	}
 	if request.Int("end_us") < last {
 		return refusal.New(badValue, at+"/end_us")
+	}
+	if len(arrivals) > 0 && (!known || arrivals[0] != first) {
+		return refusal.New(badValue, at+"/first_us")
 	}
 	return nil
 }
