@@ -131,6 +131,9 @@ class Records:
         if rest:
             # The last line was cut off; its round is made anew, and the file ends before it.
             os.truncate(path, len(data) - len(rest))
+        if records and isinstance(records[-1], dict) and records[-1].get("kind") == "end":
+            # Of a run that is over, whatever it asked: the next one begins anew.
+            return records
         for at, record in enumerate(records, 1):
             self._take(record, f"{path}, line {at}")
         return records

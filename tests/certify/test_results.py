@@ -84,7 +84,7 @@ def test_records_of_another_run_are_refused_and_fresh_begins_anew(tmp_path: Path
 def test_a_run_that_ended_is_begun_anew(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     written(path).end()
-    again = Records(path, "asked")
+    again = Records(path, "whatever is asked now")
     assert (again.plan, again.rounds) == (None, {})
     again.begin({"repeats": 3})
     assert len(path.read_text().splitlines()) == 1
