@@ -35,3 +35,15 @@ def distances(making: Making) -> bytes:
     return issue_distance_calibration(
         seen, HONEST, [making.key], issued_at=making.issued_at, command=COMMAND
     ).certificate
+
+
+def experiments(making: Making) -> bytes:
+    """Ask the questions about reproducible sampling of the engine, and sign what was seen."""
+    from lockstep.issue_sampling_experiments import issue_sampling_experiments
+    from lockstep.sampling.experiments import observe
+
+    with tempfile.TemporaryDirectory() as scratch:
+        seen = observe(Path(scratch), making.progress)
+    return issue_sampling_experiments(
+        seen, [making.key], issued_at=making.issued_at, command=COMMAND
+    ).certificate
