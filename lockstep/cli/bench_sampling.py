@@ -40,7 +40,7 @@ def bench_sampling(
     from lockstep.sampling import benchmark
 
     with bar("timing", len(benchmark.SIZES)) as tell:
-        found = []
+        found: list[Ratios] = []
         for done, size in enumerate(benchmark.SIZES, 1):
             found += benchmark.race(size, runs, scale)
             tell(done)

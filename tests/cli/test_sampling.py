@@ -68,13 +68,17 @@ def test_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command.replay(written(tmp_path, HONEST))
+    command.replay(written(tmp_path, HONEST), False, 1)
     said = capsys.readouterr().out
+    command.replay(written(tmp_path, HONEST), None, 1)
+    assert capsys.readouterr().out == said.replace(
+        "judged one by one, in decimal arithmetic", "judged in batches, by the exact path"
+    )
     assert "honest: 3 of 3 positions covered" in said
     logprobs = [float(dict(one.support or ())[one.token]) for one in HONEST.positions]
     assert f"signed: {perplexity(logprobs):.6g} (telemetry)" in said
     with pytest.raises(typer.Exit) as left:
-        command.replay(written(tmp_path, FORGED))
+        command.replay(written(tmp_path, FORGED), True, 1)
     assert left.value.exit_code == 3
     said = capsys.readouterr().out
     assert "chain-abc choice 0: fraud: token_differs at position 0" in said
