@@ -131,7 +131,7 @@ class Records:
         if rest:
             # The last line was cut off; its round is made anew, and the file ends before it.
             os.truncate(path, len(data) - len(rest))
-        if records and isinstance(records[-1], dict) and records[-1].get("kind") == "end":
+        if records and records[-1].get("kind") == "end":
             # Of a run that is over, whatever it asked: the next one begins anew.
             return records
         for at, record in enumerate(records, 1):
@@ -141,7 +141,8 @@ class Records:
     def _record(self, line: bytes, source: str) -> dict[str, Any]:
         try:
             entry = json.loads(line)
-            record: dict[str, Any] = entry["record"]
+            told = entry["record"]
+            record: dict[str, Any] = told if isinstance(told, dict) else {}
             digest = _digest(self._last, record)
         except (ValueError, KeyError, TypeError, RecursionError, LockstepError):
             raise LockstepError("MALFORMED_JSON", source, "one record", hint=_HINT) from None
