@@ -10,9 +10,10 @@ import hashlib
 import json
 import shlex
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,8 @@ _SILENT = "ENDPOINT_REFUSES"
 that never was ready shows no fault but, say, an operator that does not fit the sources."""
 
 Tell = Callable[[int, Mapping[str, Any]], None]
+Ended = tuple["Seen | str", int]
+"""What `run_trial` gives."""
 
 
 def served(options: str) -> str:
@@ -202,12 +205,31 @@ def run_trials(
         path = folder / f"{trial.name}.json"
         record = read_record(path, trial)
         if record is None:
-            seen, elapsed = asyncio.run(run_trial(trial, folder))
+            try:
+                seen, elapsed = asyncio.run(_ended_by_signal(run_trial(trial, folder)))
+            except asyncio.CancelledError:
+                raise KeyboardInterrupt from None
             record = recorded(trial, seen, elapsed, folder, key, issued_at())
             write_file(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
         records.append(record)
         tell(len(records), record)
     return records
+
+
+async def _ended_by_signal(trial: Coroutine[Any, Any, Ended]) -> Ended:
+    """Wait for a trial; SIGTERM cancels it, so that its server is stopped.
+
+    It is not left to Ctrl-C, which is ignored in the background of a script.
+    """
+    import asyncio
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is not None:
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        return await trial
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
 
 
 def read_record(path: Path, trial: Trial) -> dict[str, Any] | None:

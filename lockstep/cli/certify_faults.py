@@ -40,8 +40,6 @@ def certify_faults(
 
     Example: lockstep certify-faults --only split_size_by_batch,exp_cut_short
     """
-    import signal
-
     from lockstep.certify.faults import run_trials
     from lockstep.certify.trials import trials
     from lockstep.claims.detection import rows
@@ -63,22 +61,12 @@ def certify_faults(
         (row,) = rows([record])
         say(f"{done}/{whole} {line(row)}")
 
-    # A server that was started here must not outlive this process, not even where Ctrl-C is
-    # ignored, as in the background of a script.
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        records = run_trials(out, signer, lambda: issued_at or now(), chosen, tell)
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    records = run_trials(out, signer, lambda: issued_at or now(), chosen, tell)
     good = _conclude(rows(records))
     if not chosen:
         good = _sign(certificate or out / RESULT, records, signer, issued_at or now()) and good
     if not good:
         raise typer.Exit(3)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def line(row: Mapping[str, Any]) -> str:
