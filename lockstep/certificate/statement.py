@@ -21,6 +21,7 @@ KINDS = (
     "detection",
     "throughput",
     "distance-calibration",
+    "sampling-experiments",
     "measurement",
     "withdrawal",
     "layout-observation",
@@ -142,6 +143,14 @@ def distance_subjects(predicate: dict[str, Any], calibration: str) -> list[dict[
     return [
         *model_subjects("distance-calibration", predicate),
         subject("calibration", calibration),
+    ]
+
+
+def experiments_subjects(predicate: dict[str, Any], observations: str) -> list[dict[str, Any]]:
+    """Give the subjects of experiments: spec, model, and what was observed [EXP-15]."""
+    return [
+        *model_subjects("sampling-experiments", predicate),
+        subject("observations", observations),
     ]
 
 

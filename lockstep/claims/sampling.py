@@ -53,6 +53,7 @@ def predicate(
         ],
         "counts": counts,
         "verdict": verdict(counts),
+        "lemmas": lemmas(),
         "not_run": list(data["not_run"]),
     }
 
@@ -76,7 +77,24 @@ def totals(judged: Sequence[Judged]) -> dict[str, int]:
         "invalid_positions": sum(one.outcome.invalid_positions for one in judged),
         "support_tokens": sum(one.outcome.support_tokens for one in judged),
         "beacons": sum(bool(one.request["beacon"]) for one in judged),
+        "requests": len({one.request["inference_id"] for one in judged}),
+        "choices_missing": _missing(judged),
     }
+
+
+def lemmas() -> list[dict[str, str]]:
+    """Name the lemmas that the sampler's rules rest on, by statement digest [SAMP-38]."""
+    registered = {
+        one["name"]: one["statement_sha256"] for one in spec.load("lemmas.json")["lemmas"]
+    }
+    names = dict.fromkeys(one["name"] for one in spec.load("sampling.json")["lemmas"])
+    return [{"name": name, "statement_sha256": registered[name]} for name in names]
+
+
+def _missing(judged: Sequence[Judged]) -> int:
+    """Count the choices that requests ask for and no sequence has [SAMP-47]."""
+    asked = {one.request["inference_id"]: one.request["choices"] for one in judged}
+    return int(sum(asked.values())) - len(judged)
 
 
 def verdict(counts: Mapping[str, int]) -> str:
@@ -86,6 +104,6 @@ def verdict(counts: Mapping[str, int]) -> str:
             return name
     least: int = spec.load("sampling.json")["coverage_least_permille"]
     covered = counts["positions_covered"]
-    if not covered or 1000 * covered < least * counts["positions"]:
+    if counts["choices_missing"] or not covered or 1000 * covered < least * counts["positions"]:
         return "not_covered"
     return "honest"

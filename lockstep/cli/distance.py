@@ -226,30 +226,11 @@ def _read(path: Path, trust: Path | None) -> tuple[Calibration, str]:
     Raises:
         LockstepError: PREDICATE_UNKNOWN, or the code of the verifier's refusal.
     """
-    from lockstep.certificate.keys import LIMITS
-    from lockstep.certificate.verifier import verify
     from lockstep.claims.distance_calibration import PREDICATE_TYPE, digest
-    from lockstep.engine.model_files import read_bytes
-    from lockstep.errors import LockstepError
-    from lockstep.evidence.index import statement_of
+    from lockstep.cli.verified import verified
     from lockstep.sampling.compare import calibration_of
 
-    # The bytes that are used are the bytes that were verified, whatever happens to the file.
-    data = read_bytes(path, LIMITS["envelope_bytes"])
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "calibration.cert.json")
-        copy.write_bytes(data)
-        trusted = [] if trust is None else ["--trust", str(trust)]
-        result = verify([copy], *trusted).results[0]
-    known = result["exit"] == 0
-    if not known and (trust is not None or result["rederivation"] != "OK"):
-        code = result["code"] if result["rederivation"] in (None, "OK") else result["rederivation"]
-        raise LockstepError(code, str(path), result["expected"], result["got"])
-    statement = statement_of(data)
-    if statement["predicateType"] != PREDICATE_TYPE:
-        got = statement["predicateType"]
-        raise LockstepError("PREDICATE_UNKNOWN", f"{path}:/predicateType", PREDICATE_TYPE, got)
-    predicate = statement["predicate"]
+    predicate, known = verified(path, trust, PREDICATE_TYPE)
     sha256 = digest(predicate)
     signed = "signed by a trusted key" if known else "derived anew; its signer was not looked at"
     said = f"{sha256[:16]}…, {predicate['verdict']}, {signed}"

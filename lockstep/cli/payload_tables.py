@@ -6,6 +6,7 @@ from typing import Any
 from lockstep.cli.payload_certification import certification
 from lockstep.cli.payload_detection import detection
 from lockstep.cli.payload_distance import distance_calibration
+from lockstep.cli.payload_experiments import sampling_experiments
 from lockstep.cli.payload_measurement import measurement, withdrawal
 from lockstep.cli.payload_parts import (
     SHOWN_DIGITS,
@@ -215,6 +216,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], bool], list[Table]]] = {
     "certification": certification,
     "sampling": sampling,
     "distance-calibration": distance_calibration,
+    "sampling-experiments": sampling_experiments,
     "throughput": throughput,
     "detection": detection,
     "measurement": measurement,

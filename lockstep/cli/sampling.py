@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from lockstep.certificate.statement import predicate_type
-from lockstep.cli import distance, options
+from lockstep.cli import distance, options, sampling_experiments
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _group = typer.Typer(no_args_is_help=True, help="Replay sampled tokens from sign
 def register(app: typer.Typer) -> None:
     """Add the command group to the command line."""
     distance.register(_group)
+    sampling_experiments.register(_group)
     app.add_typer(_group, name="sampling")
 
 

@@ -71,14 +71,21 @@ class Recorder:
     def __init__(self, shadowed: bool = False) -> None:
         self.shadowed = shadowed
         self._signed: dict[str, list[Signed]] = {}
-        self._drawn = 0
-        self._differing: Counter[str] = Counter()
+        self._differing: dict[tuple[str, str], list[bool]] = {}
         self._execution: Execution | None = None
 
     @property
     def shadows(self) -> Shadows:
         """What was counted; nothing where it was not asked for."""
-        return Shadows(self._drawn, {path.name: self._differing[path.name] for path in PATHS})
+        counted = Counter({path.name: 0 for path in PATHS})
+        for (_, path), differing in self._differing.items():
+            counted[path] += sum(differing)
+        drawn = sum(len(one) for (_, path), one in self._differing.items() if path == PATHS[0].name)
+        return Shadows(drawn, dict(counted))
+
+    def differing(self, request: str, path: str) -> list[bool]:
+        """Tell of each token that a request has drawn whether a path would have drawn another."""
+        return list(self._differing.get((request, path), ()))
 
     def after_step(self, view: StepView) -> None:
         """See a step: keep the support of each token that it has drawn."""
@@ -131,10 +138,9 @@ class Recorder:
     def _shadow(self, request: Request, position: int, row: Any, token: int) -> None:
         parameters = request.sampling.resolved
         named = seed(Drawing(*request.stream, position, request.sampling))
-        self._drawn += 1
         for path in PATHS:
             other = shadow(support(row, request.sampling), parameters, named, path).token
-            self._differing[path.name] += other != token
+            self._differing.setdefault((request.id, path.name), []).append(other != token)
 
 
 _OPEN = "unfinished"

@@ -26,6 +26,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "whole": {"parameters": resolve("1.2"), "vocab_size": 40, "stop_tokens": (7, 9)},
     "min_p": {"parameters": resolve("1", None, None, "0.05"), "vocab_size": 2000},
     "greedy": {"parameters": resolve("0", 12)},
+    "greedy_too": {"parameters": resolve("0", 12)},
     "masked": {
         "parameters": resolve("1", 12),
         "stop_tokens": (1, 2, 3),
@@ -37,12 +38,13 @@ REQUESTS: dict[str, dict[str, Any]] = {
 
 @cache
 def _honest(name: str, choice: int) -> str:
-    changes = {"vocab_size": 300, "max_tokens": 4, **REQUESTS[name]}
+    own = REQUESTS[name]
+    changes = {"vocab_size": 300, "max_tokens": 4, "choices": choices(name), **own}
     request = request_of(origin=Origin(-7, f"chain-{name}", "ab" * 32), **changes)
     masked = request.stop_tokens if request.min_tokens else ()
-    if name == "greedy":
+    if own["parameters"].greedy:
         # What was sampled does not matter: nothing of it is looked at.
-        sampled = json.loads(_honest("top_k", choice))["artifact"]
+        sampled = json.loads(_honest("top_k", 0))["artifact"]
     else:
         model = logprobs_after(request.vocab_size, masked)
         sampled = artifact_document(execute(request, choice, model))
@@ -50,9 +52,14 @@ def _honest(name: str, choice: int) -> str:
     return json.dumps(one)
 
 
+def choices(name: str) -> int:
+    """Give how many sequences a request asks for."""
+    return 2 if name == "top_k" else 1
+
+
 def honest(name: str = "top_k", choice: int = 1) -> Sequence:
-    """Give a sequence, of the request of a name."""
-    one: Sequence = json.loads(_honest(name, choice))
+    """Give a sequence, of the request of a name; its only one where it asks for one."""
+    one: Sequence = json.loads(_honest(name, min(choice, choices(name) - 1)))
     return one
 
 

@@ -154,10 +154,10 @@ def test_more_may_be_said_not_to_be_covered(statement: Statement) -> None:
 
 def test_coverage_below_half_is_not_covered(statement: Statement) -> None:
     """Half of all positions is enough, one fewer is not."""
-    short = honest("top_k", 0)
+    short = honest("whole")
     idle = honest("greedy")
     assert judge(whole(short, idle)).verdict == "honest"
-    more = honest("greedy", 0)
+    more = honest("greedy_too")
     found = judge(whole(short, idle, more))
     assert found.verdict == "not_covered"
     assert found.counts["covered_permille"] == 333
@@ -196,3 +196,33 @@ def test_verdicts_are_ordered() -> None:
     assert judge(whole(unknown, invalid, fraud)).verdict == "fraud"
     assert judge(whole(unknown, invalid, honest())).verdict == "invalid_artifact"
     assert judge(whole(unknown, honest())).verdict == "inconclusive"
+
+
+def test_a_choice_that_is_missing_is_not_covered() -> None:
+    """Whoever leaves one of two out has not shown what the request asked for [SAMP-47]."""
+    found = judge(whole(honest("top_k", 0), honest("whole")))
+    assert (found.verdict, found.counts["choices_missing"]) == ("not_covered", 1)
+    assert judge(whole(honest("top_k", 1), honest("top_k", 0))).verdict == "honest"
+    # A floor makes no certificate honest, and a fraud stays one.
+    forged = honest("top_k", 1)
+    position = forged["artifact"]["positions"][0]
+    position["token"] = next(t for t, _ in position["support"] if t != position["token"])
+    assert judge(whole(forged)).verdict == "fraud"
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "refused"),
+    [
+        ("0/name", "Sampling.other", ("H3_PROOF_MISSING", "/predicate/lemmas")),
+        (
+            "9/statement_sha256",
+            "0" * 64,
+            ("LEMMA_STATEMENT_MISMATCH", "/predicate/lemmas/9/statement_sha256"),
+        ),
+    ],
+)
+def test_lemmas_are_those_that_the_rules_rest_on(
+    statement: Statement, at: str, value: str, refused: tuple[str, str]
+) -> None:
+    put(statement, f"/predicate/lemmas/{at}", value)
+    assert refusal(statement) == refused

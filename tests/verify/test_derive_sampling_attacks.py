@@ -22,7 +22,7 @@ def outcome(one: Sequence) -> Found:
     made = whole(one)
     derived = judge(made)
     told = made["predicate"]["sequences"][0]
-    assert derived.verdict == told["verdict"]
+    assert derived.verdict == made["predicate"]["verdict"]
     return told["verdict"], told["reason"], told["position"]
 
 

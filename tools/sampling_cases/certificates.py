@@ -41,6 +41,10 @@ SAID: tuple[Row, ...] = (
     ("verdict-other", "SAMP-36", OUTCOME, "It does not follow.", f"{P}/verdict", "fraud", ""),
     ("not-run-left-out", "SAMP-38", BAD, "Nothing said of what is not covered.", f"{P}/not_run",
      ["a", "b", "c"], ""),
+    ("lemma-left-out", "SAMP-38", "H3_PROOF_MISSING", "A lemma of another name.",
+     f"{P}/lemmas/0/name", "Sampling.other", f"{P}/lemmas"),
+    ("lemma-of-another-statement", "SAMP-38", "LEMMA_STATEMENT_MISMATCH", "Another statement.",
+     f"{P}/lemmas/9/statement_sha256", "0" * 64, ""),
     ("requests-of-others", "SAMP-40", SUBJECT, "The digest of other requests.",
      "/statement/subject/1/digest/sha256", "0" * 64, ""),
     ("requests-unbound", "SAMP-40", SUBJECT, "No digest of the requests.",
@@ -82,6 +86,15 @@ def of_certificates(statement: dict[str, Any]) -> Iterator[dict[str, Any]]:
          f"{P}/counts/{name}", count + 1, "")
         for name, count in counts.items()
     )  # fmt: skip
+    missing = [edit(f"{S}/{place}/request/choices", 3) for place in (0, 1)]
+    for name, edits, code, at in (
+        ("choice-missing", [], COUNTS, "/counts/choices_missing"),
+        ("choice-missing-called-honest", [edit(f"{P}/counts/choices_missing", 1)], OUTCOME,
+         "/verdict"),
+    ):  # fmt: skip
+        yield {"id": name, "parent": "valid", "rule": "SAMP-47", "code": code,
+               "note": "A third sequence was asked for.", "expect": {"pointer": f"/predicate{at}"},
+               "edits": [*missing, *edits]}  # fmt: skip
     for name, rule, code, note, at, changed, told in (
         *REQUESTS, *SAID, *stated, *hidden(statement),
     ):  # fmt: skip

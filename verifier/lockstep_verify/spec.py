@@ -17,6 +17,7 @@ _SHARED = {
     "finding": ("environment.json", "lifecycle.json", "mutation.json"),
     "mutation": ("environment.json", "lemmas.json"),
     "sampling": ("lemmas.json",),
+    "sampling-experiments": ("certification.json",),
     "detection": ("certification.json", "mutation.json"),
     "throughput": ("probe.json",),
     "layout-observation": ("hunt.json",),

@@ -22,7 +22,7 @@ const (
 var countNames = []string{
 	"sequences", "honest", "fraud", "invalid_artifact", "inconclusive", "not_covered", "positions",
 	"positions_covered", "covered_permille", "fraud_positions", "invalid_positions",
-	"support_tokens", "beacons",
+	"support_tokens", "beacons", "requests", "choices_missing",
 }
 
 // Kind is the kind with its data.
@@ -33,7 +33,11 @@ type Kind struct {
 	verdictOf             map[string]string
 	notRun                []string
 	pairsMost, coverLeast int64
+	lemmas                []lemma
 }
+
+// lemma is one that the rules rest on ([SAMP-38]).
+type lemma struct{ name, statement string }
 
 // NewKind reads the kind's data.
 func NewKind(spec *specification.Specification) (*Kind, error) {
@@ -49,8 +53,49 @@ func NewKind(spec *specification.Specification) (*Kind, error) {
 	k.verdictOf = Verdicts(data)
 	k.notRun, k.pairsMost = data.Texts("not_run"), data.Int("pairs_most")
 	k.coverLeast = data.Int("coverage_least_permille")
-	k.SpecDigest, err = spec.Digest("schemas/sampling.schema.json", "sampling.json")
+	registered, err := spec.Object("lemmas.json")
+	if err != nil {
+		return nil, err
+	}
+	k.lemmas = restedOn(data, registered)
+	k.SpecDigest, err = spec.Digest("schemas/sampling.schema.json", "sampling.json", "lemmas.json")
 	return k, err
+}
+
+// restedOn gives the lemmas of the kind's data, each once, with their registered statements.
+func restedOn(data, registered *lcj.Object) []lemma {
+	statements := map[string]string{}
+	for _, row := range registered.Objects("lemmas") {
+		statements[row.Text("name")] = row.Text("statement_sha256")
+	}
+	var found []lemma
+	seen := map[string]bool{}
+	for _, row := range data.Objects("lemmas") {
+		if name := row.Text("name"); !seen[name] {
+			seen[name] = true
+			found = append(found, lemma{name, statements[name]})
+		}
+	}
+	return found
+}
+
+// checkLemmas compares the lemmas that a certificate names: all names, then each statement.
+func (k *Kind) checkLemmas(stated []*lcj.Object) *refusal.Refusal {
+	const pointer = "/predicate/lemmas"
+	if len(stated) != len(k.lemmas) {
+		return refusal.New("H3_PROOF_MISSING", pointer)
+	}
+	for i, held := range stated {
+		if held.Text("name") != k.lemmas[i].name {
+			return refusal.New("H3_PROOF_MISSING", pointer)
+		}
+	}
+	for i, held := range stated {
+		if held.Text("statement_sha256") != k.lemmas[i].statement {
+			return refusal.New("LEMMA_STATEMENT_MISMATCH", refusal.Index(pointer, i)+"/statement_sha256")
+		}
+	}
+	return nil
 }
 
 // Verdicts gives the verdict of each reason ([SAMP-34]) of `sampling.json`.
@@ -83,6 +128,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 		}
 		count(counts, sequence, outcome, verdict)
 	}
+	counts["requests"] = int64(len(requests))
+	counts["choices_missing"] = asked(requests) - int64(len(sequences))
 	if counts["positions"] > 0 {
 		counts["covered_permille"] = 1000 * counts["positions_covered"] / counts["positions"]
 	}
@@ -96,6 +143,9 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 		return nil, refusal.Expecting(notDerived, "/predicate/verdict", verdict, predicate.Text("verdict"))
 	}
 	if err := kind.CheckNotRun(predicate, k.notRun); err != nil {
+		return nil, err
+	}
+	if err := k.checkLemmas(predicate.Objects("lemmas")); err != nil {
 		return nil, err
 	}
 	if err := stated.CheckSubject("requests", specification.Sha256(lcj.Encode(requests))); err != nil {
@@ -145,6 +195,15 @@ func (k *Kind) checkRequests(sequences []*lcj.Object) ([]any, *refusal.Refusal) 
 		taken[place{id, choice}] = true
 	}
 	return requests, nil
+}
+
+// asked is how many sequences the requests ask for ([SAMP-47]).
+func asked(requests []any) int64 {
+	total := int64(0)
+	for _, request := range requests {
+		total += request.(*lcj.Object).Int("choices")
+	}
+	return total
 }
 
 // checkRequest sees what the schema does not.
@@ -221,7 +280,7 @@ func (k *Kind) total(counts map[string]int64) string {
 		}
 	}
 	covered := counts["positions_covered"]
-	if covered == 0 || 1000*covered < k.coverLeast*counts["positions"] {
+	if counts["choices_missing"] > 0 || covered == 0 || 1000*covered < k.coverLeast*counts["positions"] {
 		return "not_covered"
 	}
 	return "honest"

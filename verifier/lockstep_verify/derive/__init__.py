@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "urn:lockstep:certificate:detection:v1": "detection",
     "urn:lockstep:certificate:throughput:v1": "throughput",
     "urn:lockstep:certificate:distance-calibration:v1": "distance-calibration",
+    "urn:lockstep:certificate:sampling-experiments:v1": "sampling-experiments",
     "urn:lockstep:certificate:measurement:v1": "measurement",
     "urn:lockstep:certificate:withdrawal:v1": "withdrawal",
     "urn:lockstep:certificate:layout-observation:v1": "layout-observation",

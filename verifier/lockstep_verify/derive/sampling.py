@@ -11,6 +11,7 @@ from typing import Any
 
 from lockstep_verify import lcj, limits, spec
 from lockstep_verify.derive import Derivation, Options
+from lockstep_verify.derive.hunt_lemmas import H3, statements
 from lockstep_verify.derive.not_run import check_not_run
 from lockstep_verify.derive.sampling_positions import (
     Request,
@@ -51,6 +52,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     verdict = _verdict(counts)
     _require(_OUTCOME, f"{_AT}/verdict", verdict, predicate["verdict"])
     check_not_run(predicate["not_run"], spec.load("sampling.json")["not_run"])
+    _check_lemmas(predicate["lemmas"])
     _check_subject(statement, stated)
     return Derivation(verdict, counts, _lines(counts, found))
 
@@ -117,6 +119,7 @@ def _check_sequence(stated: dict[str, Any], request: Request, at: str) -> Sequen
 def _counts(stated: list[dict[str, Any]], found: list[Sequence]) -> dict[str, int]:
     """Give the counts of [SAMP-39], in its order."""
     told = Counter(one.verdict for one in found)
+    choices = {one["request"]["inference_id"]: one["request"]["choices"] for one in stated}
     positions = sum(one.positions for one in found)
     covered = sum(one.covered for one in found)
     return {
@@ -129,6 +132,8 @@ def _counts(stated: list[dict[str, Any]], found: list[Sequence]) -> dict[str, in
         "invalid_positions": sum(one.invalid_positions for one in found),
         "support_tokens": sum(one.support_tokens for one in found),
         "beacons": sum(bool(one["request"]["beacon"]) for one in stated),
+        "requests": len(choices),
+        "choices_missing": sum(choices.values()) - len(stated),
     }
 
 
@@ -139,8 +144,21 @@ def _verdict(counts: dict[str, int]) -> str:
             return name
     least = spec.load("sampling.json")["coverage_least_permille"]
     covered = counts["positions_covered"]
-    enough = covered and 1000 * covered >= least * counts["positions"]
+    whole = not counts["choices_missing"]
+    enough = whole and covered and 1000 * covered >= least * counts["positions"]
     return "honest" if enough else "not_covered"
+
+
+def _check_lemmas(stated: list[dict[str, Any]]) -> None:
+    """See that the lemmas are those that the rules rest on, as they are registered [SAMP-38]."""
+    digests = statements()
+    names = list(dict.fromkeys(one["name"] for one in spec.load("sampling.json")["lemmas"]))
+    held = [one["name"] for one in stated]
+    if held != names:
+        raise Refusal(H3, f"{_AT}/lemmas", names, held)
+    for i, one in enumerate(stated):
+        at, expected = f"{_AT}/lemmas/{i}/statement_sha256", digests[one["name"]]
+        _require("LEMMA_STATEMENT_MISMATCH", at, expected, one["statement_sha256"])
 
 
 def _check_subject(statement: dict[str, Any], stated: list[dict[str, Any]]) -> None:
@@ -164,5 +182,7 @@ def _lines(counts: dict[str, int], found: list[Sequence]) -> tuple[str, ...]:
         f"{counts['fraud_positions']} fraud, {counts['invalid_positions']} invalid",
         f"{counts['support_tokens']} log-probabilities that are the executor's word; "
         f"{counts['beacons']} sequences of a beacon",
+        f"{counts['requests']} requests, {counts['choices_missing']} choices of them missing; "
+        f"draws, weights and scans rest on {len(spec.load('sampling.json')['lemmas'])} lemmas",
         *(f"{reason}: {count} sequences" for reason, count in sorted(reasons.items())),
     )
