@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+CERTIFICATE = "exact-transformations.cert.json"
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -33,10 +34,10 @@ def test_the_files_name_what_is_there() -> None:
 @pytest.mark.slow
 def test_certificates_are_verified_by_a_verifier_of_its_own(tmp_path: Path) -> None:
     shutil.copy(ROOT / "evidence" / "trust.json", tmp_path)
-    shutil.copy(ROOT / "evidence" / "sampling.cert.json", tmp_path)
+    shutil.copy(ROOT / "evidence" / CERTIFICATE, tmp_path)
     done = call(tmp_path, "*.cert.json")
     assert done.returncode == 0, done.stdout + done.stderr
-    whole = (tmp_path / "sampling.cert.json").read_bytes()
-    (tmp_path / "sampling.cert.json").write_bytes(whole.replace(b"a", b"b", 1))
+    whole = (tmp_path / CERTIFICATE).read_bytes()
+    (tmp_path / CERTIFICATE).write_bytes(whole.replace(b"a", b"b", 1))
     assert call(tmp_path, "*.cert.json").returncode not in (0, 2)
     assert call(tmp_path, "none*.json").returncode == 2

@@ -83,8 +83,7 @@ def test_a_real_endpoint(tmp_path: Path, fault: str, due: int) -> None:
         async with launched(Command(served(fault)), None, lambda text: None) as started:
             return await asyncio.to_thread(
                 run, tmp_path, "--lockstep-endpoint", started.url,
-                "--lockstep-option=--case=neighbour_top_k",
-                "--lockstep-option=--case=seeded_sampling",
+                "--lockstep-option=--cases=neighbour_top_k,seeded_sampling",
             )  # fmt: skip
 
     done = asyncio.run(certified())

@@ -62,6 +62,13 @@ def register(app: typer.Typer) -> None:
         for name in only:
             if name not in MAKERS:
                 raise LockstepError("USAGE", "--only", f"one of {', '.join(MAKERS)}", name)
+        absent = [
+            name for name in MAKERS
+            if only and name not in only and not (folder / name).is_file()
+        ]  # fmt: skip
+        if absent:
+            hint = "Name them with --only, too."
+            raise LockstepError("USAGE", "--only", "all others in the folder", absent, hint)
         key = Ed25519PrivateKey.generate()
         with tempfile.TemporaryDirectory() as scratch:
             draft = Path(scratch, "draft")
