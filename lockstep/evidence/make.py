@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockstep.evidence.make_measurement import RECOMPUTED, recomputed, withdrawn
+from lockstep.evidence.make_observation import caches
 from lockstep.evidence.make_sampling import distances, experiments, sampled
 from lockstep.evidence.making import COMMAND, EXPORT, Making
 
@@ -235,17 +236,6 @@ def compared(making: Making) -> bytes:
         [making.key],
         issued_at=making.issued_at,
         command=COMMAND,
-    ).certificate
-
-
-def caches(making: Making) -> bytes:
-    """Observe the caches of transformers, and sign what was seen."""
-    from lockstep.issue_observation import issue_observation
-    from lockstep.observation.observe import observe
-
-    making.progress("observing engines' caches", 0, 1)
-    return issue_observation(
-        observe("transformers"), [making.key], issued_at=making.issued_at, command=COMMAND
     ).certificate
 
 

@@ -58,9 +58,7 @@ def draws_restart(patch: pytest.MonkeyPatch) -> None:
     def planted(self: Any, work: Sequence[Any]) -> Any:
         emitting = [item for item in work if item.emits]
         return [
-            drawing._replace(position=0)
-            if len(item.tokens) > 1
-            else drawing
+            drawing._replace(position=0) if len(item.tokens) > 1 else drawing
             for item, drawing in zip(emitting, drawings(self, work), strict=True)
         ]
 

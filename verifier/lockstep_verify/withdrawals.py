@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lockstep_verify import lcj, trust
@@ -43,7 +44,7 @@ def applied(
     statement: dict[str, Any],
     payload_sha256: str,
     policy: trust.Policy,
-    withdrawals: list[Withdrawal],
+    withdrawals: Sequence[Withdrawal],
 ) -> tuple[list[str], list[str]]:
     """Give the pointers of a certificate that are withdrawn, and lines about them for people.
 

@@ -152,17 +152,17 @@ def digits_of_exponential(d: Number, places: int) -> int:
     As in `exponential`; e^d is no multiple of 10^-places, for such d but 0, and so it ends.
     """
     if not d.c:
-        return 10**places
+        return int(10**places)
     if compare(d, Number(-5 * places, 0)) < 0:
         # e^5 is above 10^2, and so nothing is left above the last place.
         return 0
     bits = digits(10**places) * 10 // 3 + _FEW_BITS
     while True:
         value, k, error = _power(-d.c, d.q, bits)
-        scale = 10 ** max(places - k, 0)
+        scale = int(10 ** max(places - k, 0))
         low, high = ((value + way) * scale // 10 ** max(k - places, 0) for way in (-error, error))
         if low >> bits == high >> bits:
-            return low >> bits
+            return int(low >> bits)
         bits *= 2
 
 
