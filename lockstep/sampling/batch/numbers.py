@@ -136,8 +136,8 @@ def totals(*given: Numbers) -> list[Numbers]:
     Args:
         given: of one shape; their rows are added up side by side.
     """
-    added = np.concatenate([one.c.T for one in given], axis=1).astype(np.float64)
-    exponents = np.concatenate([one.q.T for one in given], axis=1)
+    added = np.ascontiguousarray(np.concatenate([one.c for one in given]).astype(np.float64).T)
+    exponents = np.ascontiguousarray(np.concatenate([one.q for one in given]).T)
     c, q = added[0], exponents[0]
     for column in range(1, len(added)):
         c, q = _sum(c, q, added[column], exponents[column])
@@ -186,13 +186,18 @@ def _sum(a: Floats, a_q: Integers, b: Floats, b_q: Integers) -> tuple[Floats, In
     # An integer's quotient by a power of ten is not rounded to the next integer: both are small.
     whole = np.floor(small / unit)
     rest = small - whole * unit
-    # In place of rest / unit stands 0, 1/4, 1/2 or 3/4: nothing, or below, at or above one half.
-    part = (rest > 0) * (0.5 + 0.25 * np.sign(rest + rest - unit))
-    c = large + whole + part
-    # Half a unit below 10^10 rounds to it, and so does a tenth of that to 10^9.
-    longer = c >= END - 0.5
-    c = np.rint(np.where(longer, c / DIGITS, c))
-    return c, np.maximum(a_q, b_q) + longer
+    large += whole
+    # In place of rest / unit stands 1/4, 1/2 or 3/4, which is below, at or above one half as it is.
+    c = np.rint(large + (0.5 + 0.25 * np.sign(rest + rest - unit)))
+    q = np.maximum(a_q, b_q)
+    # Few sums have one more digit: half a unit below 10^10 rounds to it, a tenth of that to 10^9.
+    longer = np.flatnonzero(c >= END)
+    if len(longer):
+        part, of = rest.flat[longer], unit.flat[longer]
+        part = (part > 0) * (0.5 + 0.25 * np.sign(part + part - of))
+        c.flat[longer] = np.rint((large.flat[longer] + part) / DIGITS)
+        q.flat[longer] += 1
+    return c, q
 
 
 def _quotient(a: Integers, b: Integers | np.int64) -> tuple[Integers, Integers]:

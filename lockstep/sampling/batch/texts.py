@@ -62,10 +62,10 @@ def read(supports: Sequence[Pairs]) -> Read | None:
         None, where one of them is none of `lined`.
     """
     texts = list(chain.from_iterable(chain.from_iterable(supports)))
-    lined = "\n".join(("", *texts, _MARGIN))
+    lined = "\n".join(texts)
     if not lined.isascii():
         return None
-    buffer = np.frombuffer(lined.encode(), np.uint8)
+    buffer = np.frombuffer(f"\n{lined}\n{_MARGIN}".encode(), np.uint8)
     lines = np.flatnonzero(buffer == _NEWLINE)
     if len(lines) != len(texts) + 1:
         return None
