@@ -46,12 +46,12 @@ _BASE: dict[str, Any] = {
 REQUESTS: dict[str, dict[str, Any]] = {
     "top-k": _BASE,
     "whole": {
-        **_BASE, "inference_id": "chain-whole", "temperature": "1.2", "top_k": -1, "top_p": "1",
-        "min_p": "0", "vocab_size": 12, "stop_tokens": [3], "min_tokens": 1,
+        **_BASE, "inference_id": "chain-whole", "choices": 1, "temperature": "1.2", "top_k": -1,
+        "top_p": "1", "min_p": "0", "vocab_size": 12, "stop_tokens": [3], "min_tokens": 1,
     },
     "min-p": {
-        **_BASE, "inference_id": "chain-min-p", "temperature": "1", "top_k": 0, "top_p": None,
-        "min_p": "0.9", "vocab_size": 1200, "max_tokens": 1, "beacon": "",
+        **_BASE, "inference_id": "chain-min-p", "choices": 1, "temperature": "1", "top_k": 0,
+        "top_p": None, "min_p": "0.9", "vocab_size": 1200, "max_tokens": 1, "beacon": "",
     },
 }  # fmt: skip
 _DERIVED = (
@@ -78,10 +78,8 @@ def honest(name: str, choice: int = 0) -> dict[str, Any]:
     """Give request, choice and artifact as an honest executor has them."""
     stated = REQUESTS[name]
     request = read_request(stated)
-    # Stop tokens are masked throughout, so that the sequence has its full length.
-    made = execute(request, choice, _model(request.vocab_size, ()))
-    if request.stop_tokens:
-        made = execute(request, choice, _masked(request))
+    # Below min_tokens stop tokens are masked, so that the sequence has its full length.
+    made = execute(request, choice, _masked(request))
     artifact = json.loads(json.dumps(artifact_document(made)))
     return {"request": copy.deepcopy(stated), "choice": choice, "artifact": artifact}
 
