@@ -100,7 +100,7 @@ def test_sign(
     assert [one.title for one in shown] == ["certificate", "sequences", "positions", "counts"]
     # A certificate holds sequences, too; what it says of them is derived anew.
     if verdict == "honest":
-        command.replay(output)
+        command.replay(output, None, 1)
         assert "honest: 3 of 3" in capsys.readouterr().out
 
 
@@ -118,4 +118,4 @@ def test_sign(
 def test_other_files(tmp_path: Path, code: str, document: dict[str, Any]) -> None:
     path = tmp_path / "other.json"
     path.write_text(json.dumps(document))
-    refused(code, lambda: command.replay(path))
+    refused(code, lambda: command.replay(path, None, 1))
