@@ -19,7 +19,6 @@ from lockstep.engine.model_files import read_bytes, sha256
 from lockstep.engine.opening import Opened
 from lockstep.engine.sampler import Drawing, seed, support, units
 from lockstep.engine.tokenizer import TOKENIZER
-from lockstep.errors import LockstepError
 from lockstep.sampling.document import Artifact, Signed, artifact_document, read_request
 from lockstep.sampling.shadow import PATHS, shadow
 from lockstep.schedule.workload import Request
@@ -108,18 +107,18 @@ class Recorder:
     def document(self, model: Served) -> dict[str, Any]:
         """Give the sequences of the requests that have ended, as `lockstep sampling` reads them.
 
+        Requests whose name is no id of one request are left out: two of them have one choice, or
+        differ in more than their choice, as calls of a server do that bring no id.
+
         Args:
             model: what requests say of it.
-
-        Raises:
-            LockstepError: DUPLICATE_REQUEST, two of them have one name and choice; BAD_VALUE, two
-                of one name differ in more than their choice. Neither is one request's choice.
         """
         execution = self._execution
         if execution is None:
             return {"sequences": []}
         outputs = execution.run().outputs
         ended = [one for one in execution.workload.requests if outputs[one.id].reason != _OPEN]
+        ended = [one for one in ended if _is_one_request(one.stream[0], ended)]
         stated = _requests(ended, execution, model)
         sequences = []
         for request in ended:
@@ -150,19 +149,20 @@ def _requests(
     requests: list[Request], execution: Execution, model: Served
 ) -> dict[str, dict[str, Any]]:
     """Give what was asked for, by name; the choices of a name are one request's."""
-    choices: dict[str, set[int]] = {}
-    first: dict[str, Request] = {}
+    choices: dict[str, int] = {}
     for one in requests:
         name, choice = one.stream
-        if choice in choices.setdefault(name, set()):
-            raise LockstepError("DUPLICATE_REQUEST", one.id, f"one choice {choice} of {name}")
-        choices[name].add(choice)
-        asked = first.setdefault(name, one)
-        if _asked(asked) != _asked(one):
-            raise LockstepError("BAD_VALUE", one.id, f"what {asked.id} asks for", "another")
+        choices[name] = max(choices.get(name, 0), choice + 1)
     return {
-        name: _stated(one, max(choices[name]) + 1, execution, model) for name, one in first.items()
+        one.stream[0]: _stated(one, choices[one.stream[0]], execution, model) for one in requests
     }
+
+
+def _is_one_request(name: str, requests: list[Request]) -> bool:
+    """Tell whether the requests of a name are the choices of one."""
+    own = [one for one in requests if one.stream[0] == name]
+    choices = {one.stream[1] for one in own}
+    return len(choices) == len(own) and all(_asked(one) == _asked(own[0]) for one in own)
 
 
 def _asked(request: Request) -> tuple[object, ...]:

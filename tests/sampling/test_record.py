@@ -13,7 +13,6 @@ from lockstep.engine.drive import drive
 from lockstep.engine.opening import Opened, open_model
 from lockstep.engine.sampling import Sampling
 from lockstep.engine.tiny import TinyModel, make_tiny
-from lockstep.errors import LockstepError
 from lockstep.sampling import demonstration
 from lockstep.sampling.observe import judge
 from lockstep.sampling.parameters import resolve
@@ -85,16 +84,13 @@ def test_shadows_change_nothing_and_are_counted(folder: Path, opened: Opened) ->
     assert plain.shadows.positions == 0
 
 
-def test_a_name_is_one_request(folder: Path, opened: Opened) -> None:
-    model = model_of(folder, opened)
-    for other, code in (
-        (replace(DRAWN, id="chain-7.0.5"), "DUPLICATE_REQUEST"),
-        (replace(DRAWN, id="chain-7.1", max_new=5), "BAD_VALUE"),
-    ):
-        recorder = recorded(opened, Workload((DRAWN, other)))
-        with pytest.raises(LockstepError) as caught:
-            recorder.document(model)
-        assert caught.value.code == code
+@pytest.mark.parametrize(
+    "other", [replace(DRAWN, id="chain-7.0.5"), replace(DRAWN, id="chain-7.1", max_new=5)]
+)
+def test_a_name_of_two_requests_is_left_out(folder: Path, opened: Opened, other: Request) -> None:
+    recorder = recorded(opened, Workload((DRAWN, other, replace(DRAWN, id="whole"))))
+    sequences = recorder.document(model_of(folder, opened))["sequences"]
+    assert [one["request"]["inference_id"] for one in sequences] == ["whole"]
 
 
 def test_nothing_was_seen(folder: Path, opened: Opened) -> None:
