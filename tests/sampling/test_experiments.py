@@ -1,0 +1,49 @@
+"""The experiments, made small: every role and every measure is observed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lockstep import spec
+from lockstep.claims.sampling_experiments import bits, outcome, predicate
+from lockstep.sampling.experiments import Scale, observe
+from tests import experiments_records as records
+
+
+@pytest.mark.parametrize(
+    ("differing", "text"),
+    [
+        ((True,), "8"),
+        ((False, False, False, True), "1"),
+        ((True, False, True, False, True), "a8"),
+        ((False,) * 9, "000"),
+    ],
+)
+def test_bits_are_written_earliest_first(differing: tuple[bool, ...], text: str) -> None:
+    assert bits(differing) == text
+
+
+def test_an_experiment_without_its_roles_was_not_run() -> None:
+    assert outcome(1, [], []) == outcome(4, records.series(), []) == "not_run"
+    assert outcome(1, records.series(), []) == "shown"
+
+
+@pytest.mark.slow
+def test_every_role_is_observed(tmp_path: Path) -> None:
+    told: list[int] = []
+    seen = observe(tmp_path, lambda what, done, whole: told.append(done), Scale(1, 8, 4, 1))
+    data = spec.load("sampling-experiments.json")
+    roles = {(one["experiment"], one["role"]) for one in data["roles"]}
+    assert {(one.experiment, one.role) for one in seen.series} == roles
+    sides = {
+        (one["experiment"], one[side], one["measure"])
+        for one in data["orders"]
+        for side in ("left", "right")
+    }
+    assert {(one.experiment, one.role, one.measure) for one in seen.distances} == sides
+    folded = predicate(seen, issued_at="2026-11-30T00:00:00Z", producer=records.PRODUCER)
+    assert folded["counts"]["replay_differing"] == folded["counts"]["not_run"] == 0
+    assert folded["counts"]["replay_positions"] == 4 * 8 + 4 * 40
+    assert told == [0, 1, 2, 3, 4]
