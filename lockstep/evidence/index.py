@@ -9,7 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lockstep.evidence.figures import FIGURES, WORDS
+from lockstep.evidence.figures import FIGURES
+from lockstep.evidence.words import WORDS
 
 _ROW = re.compile(r"^\|(?P<text>[^|]+)\|(?P<value>[^|]+)\|\s*`(?P<id>[a-z0-9-]+)`\s*\|$", re.M)
 

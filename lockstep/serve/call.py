@@ -5,7 +5,6 @@ What a call leaves open is settled here, once, and told in the answer: its seed,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from lockstep.limits import (
     SERVED_TOP,
     TOKEN_ID,
 )
-from lockstep.serve import chat
+from lockstep.serve import chat, origin
 from lockstep.serve.body import Body
 from lockstep.serve.text import Texts
 
@@ -70,13 +69,6 @@ NEUTRAL_CHAT: dict[str, tuple[Any, ...]] = {
     "service_tier": ("auto", "default"),
 }
 """Likewise of /v1/chat/completions."""
-
-_NAMELESS = "c"
-"""What choices of a call without an id are named by."""
-
-_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})?")
-_BEACON = re.compile(r"([0-9a-f]{64})?")
-_SALT = re.compile(r"[ -~]{0,64}")
 
 
 @dataclass(frozen=True)
@@ -164,7 +156,7 @@ def read_call(
         chat=is_chat,
         prompts=prompts,
         shown=shown,
-        name=_name(body),
+        name=origin.name(body),
         n=n,
         max_new=_lengths(body, is_chat, prompts, longest, prompt_top is not None or echo),
         sampling=_sampling(body, draw),
@@ -175,7 +167,7 @@ def read_call(
         stops=_stops(body),
         stop_tokens=body.integers("stop_token_ids", SERVED_STOPS),
         ignore_eos=body.flag("ignore_eos"),
-        salt=_salt(body),
+        salt=origin.salt(body),
         stream=stream,
         usage=_usage(body, stream),
         token_ids=body.flag("return_token_ids"),
@@ -268,22 +260,8 @@ def _sampling(body: Body, draw: Callable[[], int]) -> Sampling:
         top_p=body.decimal("top_p", "1"),
         min_p=body.decimal("min_p", "0"),
         seed=draw() if seed is None else seed,
-        beacon=_beacon(body),
+        beacon=origin.beacon(body),
     )
-
-
-def _name(body: Body) -> str:
-    name = body.text("inference_id")
-    if not _NAME.fullmatch(name):
-        body.refuse("BAD_VALUE", "inference_id", "1 to 40 of A to Z, a to z, 0 to 9, _ and -", name)
-    return name or _NAMELESS
-
-
-def _beacon(body: Body) -> str:
-    beacon = body.text("beacon")
-    if not _BEACON.fullmatch(beacon):
-        body.refuse("BAD_VALUE", "beacon", "64 hex digits", beacon)
-    return beacon
 
 
 def _stops(body: Body) -> tuple[str, ...]:
@@ -299,13 +277,6 @@ def _stops(body: Body) -> tuple[str, ...]:
         expected = f"at most {SERVED_STOPS} texts of 1 to {SERVED_STOP_CHARACTERS} characters"
         body.refuse("BAD_VALUE", "stop", expected, None)
     return tuple(stops)
-
-
-def _salt(body: Body) -> str:
-    salt = body.text("cache_salt")
-    if not _SALT.fullmatch(salt):
-        body.refuse("BAD_VALUE", "cache_salt", "at most 64 printable ASCII characters", None)
-    return salt
 
 
 def _usage(body: Body, stream: bool) -> bool:

@@ -146,3 +146,32 @@ def test_without_a_tokenizer_text_is_refused_and_ids_are_not() -> None:
     assert read_call(fields, False, absent, "m", 9, lambda: 0).prompts == ((1,),)
     with pytest.raises(LockstepError, match="LIBRARY_MISSING"):
         read_call({**fields, "prompt": "a"}, False, absent, "m", 9, lambda: 0)
+
+
+@pytest.mark.parametrize(
+    ("members", "name", "beacon"),
+    [
+        ({}, "c", ""),
+        ({"inference_id": "chain-7_B"}, "chain-7_B", ""),
+        ({"beacon": "0a" * 32, "seed": 1}, "c", "0a" * 32),
+    ],
+)
+def test_what_draws_come_from(members: dict[str, Any], name: str, beacon: str) -> None:
+    call = completion(**members)
+    assert (call.name, call.sampling.beacon) == (name, beacon)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("inference_id", "a.b"),
+        ("inference_id", "-a"),
+        ("inference_id", "a" * 41),
+        ("beacon", "0A" * 32),
+        ("beacon", "0a" * 31),
+    ],
+)
+def test_other_origins_are_refused(field: str, value: str) -> None:
+    with pytest.raises(LockstepError) as caught:
+        completion(**{field: value})
+    assert (caught.value.code, caught.value.pointer) == ("BAD_VALUE", f"/{field}")
