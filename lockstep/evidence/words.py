@@ -148,6 +148,7 @@ WORDS = {
     "split_rows": "rows past the first split of attention",
     "measurement-seed-001.cert.json": "measurements of seed 001",
     "withdrawals/seed-001.cert.json": "withdrawals of seed 001",
+    "seed-001-records": "figures read from the text and from the receipts that it cites",
     "records_refused": "records that no figure may use",
     "published": "printed figures",
     "published_agreeing": "printed figures that follow from the records",
