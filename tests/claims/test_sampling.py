@@ -31,7 +31,8 @@ def judged(found: str, number: int = 0, positions: int = 4) -> Judged:
         found, REASONS[found], 2 if found == "fraud" else None, positions, covered,
         int(found == "fraud"), 0, 5 * covered,
     )  # fmt: skip
-    request = {"inference_id": f"r{number}", "beacon": "ab" * 32 if number % 2 else ""}
+    beacon = "ab" * 32 if number % 2 else ""
+    request = {"inference_id": f"r{number}", "beacon": beacon, "choices": 1}
     return Judged(request, 0, {"positions": []}, outcome)
 
 
@@ -45,6 +46,16 @@ def test_the_worst_verdict_stands() -> None:
     assert folded("honest", "inconclusive") == "inconclusive"
     assert folded("honest", "inconclusive", "invalid_artifact") == "invalid_artifact"
     assert folded("fraud", "invalid_artifact", "honest") == "fraud"
+
+
+def test_a_choice_that_no_sequence_has_leaves_the_request_uncovered() -> None:
+    """Two choices were asked for, and the executor shows the one that it likes [SAMP-47]."""
+    one = judged("honest")
+    both = {**one.request, "choices": 2}
+    shown = [Judged(both, choice, one.artifact, one.outcome) for choice in (0, 1)]
+    assert totals(shown[:1])["choices_missing"] == 1
+    assert verdict(totals(shown[:1])) == "not_covered"
+    assert verdict(totals(shown)) == "honest"
 
 
 def test_coverage_has_a_least_share() -> None:
@@ -75,6 +86,7 @@ def test_counts_add_up() -> None:
         "sequences": 5, "honest": 1, "fraud": 1, "invalid_artifact": 1, "inconclusive": 1,
         "not_covered": 1, "positions": 20, "positions_covered": 12, "covered_permille": 600,
         "fraud_positions": 1, "invalid_positions": 0, "support_tokens": 60, "beacons": 2,
+        "requests": 5, "choices_missing": 0,
     }  # fmt: skip
 
 
