@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +86,7 @@ def test_evidence_names_the_certificates_that_it_makes(
 
 def test_figures_of_foreign_certificates_are_kept_and_read_anew(tmp_path: Path) -> None:
     for name in MAKERS:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / "evidence" / name).read_bytes())
     payload = base64.b64encode(b'{"predicate":{"n":5}}').decode()
     (tmp_path / "gpu.cert.json").write_bytes(lcj.encode({"payload": payload}))
@@ -99,8 +101,7 @@ def test_figures_of_foreign_certificates_are_kept_and_read_anew(tmp_path: Path) 
 
 
 def test_an_edited_certificate_is_seen_by_the_index_and_by_the_verifier(tmp_path: Path) -> None:
-    for path in (path for path in (ROOT / "evidence").iterdir() if path.is_file()):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(ROOT / "evidence", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "exact-transformations.cert.json"
     envelope = json.loads(path.read_bytes())
     statement = json.loads(base64.b64decode(envelope["payload"]))
