@@ -398,6 +398,8 @@ def _promote(source: Path, target: Path, peer: str) -> None:
 
 
 if __name__ == "__main__":
+    # A shell that starts a command with & has it ignore Ctrl-C, and so what is raised here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         sys.exit(main())

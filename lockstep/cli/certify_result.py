@@ -103,6 +103,8 @@ def _seen(
     from lockstep.cli.certify_watch import Progress
 
     # A signal to end is Ctrl-C: a server that was started here must not outlive this process.
+    # A shell that starts a command with & has it ignore Ctrl-C, and so what is raised here.
+    interrupted = signal.signal(signal.SIGINT, signal.default_int_handler)
     before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     kept = Records(None if plan_only else records, digest_of(config), fresh)
     watch = Progress(plan_only, outputs.as_json, kept)
@@ -121,6 +123,7 @@ def _seen(
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, interrupted)
 
 
 def _certificate(path: Path, certificate: bytes, as_json: bool, signer: Any) -> int:

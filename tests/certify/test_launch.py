@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -171,7 +172,13 @@ def test_the_reducers_end_is_its_servers(tmp_path: Path) -> None:
     launch = f"{sys.executable} {tmp_path}/serve.py {{port}} {asked}"
     reducer = spec.root().parent / "tools" / "peers" / "smallest.py"
     command = [sys.executable, reducer, "vllm", launch, "--model", "m", "--output", tmp_path / "x"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    # As a shell starts it with &: with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with started as process:
         deadline = time.monotonic() + 60
         while not (asked.exists() and asked.read_text()) and time.monotonic() < deadline:
             time.sleep(0.05)

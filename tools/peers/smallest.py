@@ -227,6 +227,8 @@ def _prompt(number: int, count: int) -> tuple[int, ...]:
 
 if __name__ == "__main__":
     # A signal to end is Ctrl-C: the server that was started here must not outlive this process.
+    # A shell that starts a command with & has it ignore Ctrl-C, and so what is raised here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         sys.exit(asyncio.run(main()))
