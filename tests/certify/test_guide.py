@@ -61,6 +61,7 @@ def test_its_commands_have_the_options_that_they_name() -> None:
             command.make_context(command.name, arguments)
 
 
+@pytest.mark.slow
 def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lockstep.toml").write_text(SMALL)

@@ -21,6 +21,10 @@ EXPECTED = {
 }
 
 
+# One campaign, whichever tests look at it.
+pytestmark = pytest.mark.xdist_group("mutation-campaign")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("campaign")

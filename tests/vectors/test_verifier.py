@@ -24,6 +24,7 @@ def test_by_protocol(held):
     assert len(result.outcomes) == len(held.vectors) == result.whole
 
 
+@pytest.mark.slow
 def test_a_sample_by_command_line(held, tmp_path, monkeypatch):
     chosen = [v for v in held.vectors if v["op"] == score.PLAIN_OP]
     picked = {v["id"] for v in chosen[::SAMPLED]} | {
