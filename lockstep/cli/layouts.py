@@ -1,19 +1,16 @@
 """`lockstep layouts`: list the declared layouts, derive one, give the steps between two."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import typer
 
 from lockstep.cli import layouts_compare, layouts_convert, layouts_observe
-from lockstep.cli.layouts_geometry import (
-    DTYPE,
-    HEAD_DIM,
-    KV_HEADS,
-    LATENT_DIM,
-    LAYERS,
-    ROPE_DIM,
-    TOKENS,
-    geometry_of,
-    sizes,
-)  # fmt: skip
+from lockstep.cli.layouts_geometry import sizes, with_geometry
+
+if TYPE_CHECKING:
+    from lockstep.layouts.geometry import Geometry
 
 
 def register(app: typer.Typer) -> None:
@@ -45,15 +42,11 @@ def list_layouts() -> None:
         say(f"{member:40} {layout.attention}  {about:22} {tensors}")
 
 
+@with_geometry
 def show(
     name: str = typer.Argument(help="folder/name, a name, or the path of a TOML file."),
-    tokens: int | None = TOKENS,
-    layers: int | None = LAYERS,
-    kv_heads: int | None = KV_HEADS,
-    head_dim: int | None = HEAD_DIM,
-    latent_dim: int | None = LATENT_DIM,
-    rope_dim: int | None = ROPE_DIM,
-    dtype: str | None = DTYPE,
+    *,
+    geometry: Geometry,
 ) -> None:
     """Derive a layout at a geometry: shapes, strides, positions, padding, steps.
 
@@ -68,7 +61,6 @@ def show(
     from lockstep.layouts.steps import steps
 
     layout = catalogue.find(name)
-    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     cited = layout.citation
     say(f"{layout.name} ({layout.engine}, {layout.attention}), {sizes(geometry)}")
     say(f"  {cited.repository} {cited.path} @{cited.commit or 'no commit found'}")
@@ -89,16 +81,12 @@ def show(
         say(f"    {number:2} {step}")
 
 
+@with_geometry
 def recipe(
     src: str = typer.Argument(help="The layout that the bytes are in."),
     dst: str = typer.Argument(help="The layout that they are to be in."),
-    tokens: int | None = TOKENS,
-    layers: int | None = LAYERS,
-    kv_heads: int | None = KV_HEADS,
-    head_dim: int | None = HEAD_DIM,
-    latent_dim: int | None = LATENT_DIM,
-    rope_dim: int | None = ROPE_DIM,
-    dtype: str | None = DTYPE,
+    *,
+    geometry: Geometry,
 ) -> None:
     """Give the steps that turn one layout's tensors into another's, and the words for them.
 
@@ -110,7 +98,6 @@ def recipe(
     from lockstep.layouts import catalogue, steps
     from lockstep.layouts.words import transformations
 
-    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     source, target = catalogue.find(src), catalogue.find(dst)
     found = steps.recipe(source, target, geometry)
     say(f"{source.name} to {target.name}, {sizes(geometry)}, one layer")

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from lockstep.cli.layouts_files import REFERENCE, as_document, numbers, read_bytes
-from lockstep.cli.layouts_geometry import (
-    DTYPE,
-    HEAD_DIM,
-    KV_HEADS,
-    LATENT_DIM,
-    LAYERS,
-    ROPE_DIM,
-    TOKENS,
-    geometry_of,
-)  # fmt: skip
+from lockstep.cli.layouts_geometry import with_geometry
+
+if TYPE_CHECKING:
+    from lockstep.layouts.geometry import Geometry
 
 
 def register(group: typer.Typer) -> None:
@@ -26,19 +21,15 @@ def register(group: typer.Typer) -> None:
     group.command("import")(import_)
 
 
+@with_geometry
 def diff(
     reference: Path = typer.Argument(help="The source's buffers, one after the other."),
     given: Path = typer.Argument(help="Bytes that are said to hold the same cache."),
     src: str = typer.Option(..., "--as", help="Layout of the first file."),
     dst: str = typer.Option(..., "--like", help="Layout that the second is said to have."),
     as_json: bool = typer.Option(False, "--json", help="Print a document."),
-    tokens: int | None = TOKENS,
-    layers: int | None = LAYERS,
-    kv_heads: int | None = KV_HEADS,
-    head_dim: int | None = HEAD_DIM,
-    latent_dim: int | None = LATENT_DIM,
-    rope_dim: int | None = ROPE_DIM,
-    dtype: str | None = DTYPE,
+    *,
+    geometry: Geometry,
 ) -> None:
     """Say which confusion of layouts explains bytes that are not as they should be.
 
@@ -50,7 +41,6 @@ def diff(
     from lockstep.convert import confusion, told
     from lockstep.convert.names import resolve
 
-    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     found = confusion.difference(
         resolve(src), resolve(dst), geometry, read_bytes(reference, None), read_bytes(given, None)
     )
@@ -63,15 +53,11 @@ def diff(
         raise typer.Exit(3)
 
 
+@with_geometry
 def export(
     name: str = typer.Argument(help=f"Layout. {REFERENCE}"),
-    tokens: int | None = TOKENS,
-    layers: int | None = LAYERS,
-    kv_heads: int | None = KV_HEADS,
-    head_dim: int | None = HEAD_DIM,
-    latent_dim: int | None = LATENT_DIM,
-    rope_dim: int | None = ROPE_DIM,
-    dtype: str | None = DTYPE,
+    *,
+    geometry: Geometry,
 ) -> None:
     """Print a layout's buffers as DLPack describes tensors, and the engines' names for it.
 
@@ -81,24 +67,19 @@ def export(
     from lockstep.convert.buffers import AS_DECLARED
     from lockstep.convert.names import names, resolve, strided
 
-    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     layout = resolve(name)
     known = [one for one, member in names().items() if f"{member}.toml" == layout.source_path]
     tensors = [one.document() for one in strided(layout, geometry, AS_DECLARED)]
     say(as_document({"layout": layout.source_path, "names": known, "tensors": tensors}))
 
 
+@with_geometry
 def import_(
     axes: str = typer.Option(..., help="The axes in the shape's order: letters of LBNTHDCK."),
     shape: str = typer.Option(..., help="Extents: 5,2,16,4,16."),
     strides: str = typer.Option(..., help="Strides in elements, as DLPack has them."),
-    tokens: int | None = TOKENS,
-    layers: int | None = LAYERS,
-    kv_heads: int | None = KV_HEADS,
-    head_dim: int | None = HEAD_DIM,
-    latent_dim: int | None = LATENT_DIM,
-    rope_dim: int | None = ROPE_DIM,
-    dtype: str | None = DTYPE,
+    *,
+    geometry: Geometry,
 ) -> None:
     """List the declared layouts that a tensor of these axes, shape and strides can be.
 
@@ -112,7 +93,6 @@ def import_(
     from lockstep.convert.names import by_strides
     from lockstep.errors import LockstepError
 
-    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     found = by_strides(geometry, axes, numbers(shape, "--shape"), numbers(strides, "--strides"))
     for name in found:
         say(name)

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from lockstep.cli.layouts_files import REFERENCE, as_document, numbers, read_bytes
-from lockstep.cli.layouts_geometry import (
-    DTYPE,
-    HEAD_DIM,
-    KV_HEADS,
-    LATENT_DIM,
-    LAYERS,
-    ROPE_DIM,
-    TOKENS,
-    geometry_of,
-    sizes,
-)  # fmt: skip
+from lockstep.cli.layouts_geometry import sizes, with_geometry
 
 if TYPE_CHECKING:
     from lockstep.convert.buffers import Placement
@@ -40,6 +30,7 @@ def register(group: typer.Typer) -> None:
     group.command("convert")(convert)
 
 
+@with_geometry
 def plan(
     src: str = SRC,
     dst: str = DST,
@@ -49,13 +40,8 @@ def plan(
     source_table: str | None = SOURCE_TABLE,
     destination_pool: int | None = DESTINATION_POOL,
     destination_table: str | None = DESTINATION_TABLE,
-    tokens: int | None = TOKENS,
-    layers: int | None = LAYERS,
-    kv_heads: int | None = KV_HEADS,
-    head_dim: int | None = HEAD_DIM,
-    latent_dim: int | None = LATENT_DIM,
-    rope_dim: int | None = ROPE_DIM,
-    dtype: str | None = DTYPE,
+    *,
+    geometry: Geometry,
 ) -> None:
     """Plan a conversion as copies of runs of bytes; refused where no exact map exists.
 
@@ -69,7 +55,6 @@ def plan(
     from lockstep.convert.code import program
     from lockstep.convert.document import document
 
-    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     made = _plan(
         src,
         dst,
@@ -86,6 +71,7 @@ def plan(
             say(line)
 
 
+@with_geometry
 def convert(
     src: str = SRC,
     dst: str = DST,
@@ -99,13 +85,8 @@ def convert(
     source_table: str | None = SOURCE_TABLE,
     destination_pool: int | None = DESTINATION_POOL,
     destination_table: str | None = DESTINATION_TABLE,
-    tokens: int | None = TOKENS,
-    layers: int | None = LAYERS,
-    kv_heads: int | None = KV_HEADS,
-    head_dim: int | None = HEAD_DIM,
-    latent_dim: int | None = LATENT_DIM,
-    rope_dim: int | None = ROPE_DIM,
-    dtype: str | None = DTYPE,
+    *,
+    geometry: Geometry,
 ) -> None:
     """Convert a file of bytes: the buffers of one layout, one after the other, to another's.
 
@@ -119,7 +100,6 @@ def convert(
     from lockstep.cli import say
     from lockstep.convert import execute
 
-    geometry = geometry_of(tokens, layers, kv_heads, head_dim, latent_dim, rope_dim, dtype)
     made = _plan(
         src,
         dst,

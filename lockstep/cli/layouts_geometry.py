@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,38 +16,50 @@ if TYPE_CHECKING:
 DEFAULT_SET = "engines"
 """The set whose geometry stands where the command line gives none."""
 
-TOKENS = typer.Option(None, help="Tokens of the request.")
-LAYERS = typer.Option(None, help="Layers of the model.")
-KV_HEADS = typer.Option(None, help="KV heads.")
-HEAD_DIM = typer.Option(None, help="Dimensions of a head.")
-LATENT_DIM = typer.Option(None, help="Dimensions of the latent (MLA).")
-ROPE_DIM = typer.Option(None, help="Dimensions of the rope key (MLA).")
-DTYPE = typer.Option(None, help="float16, bfloat16 or float32.")
+OPTIONS: dict[str, tuple[str, Any]] = {
+    "tokens": ("int | None", typer.Option(None, help="Tokens of the request.")),
+    "layers": ("int | None", typer.Option(None, help="Layers of the model.")),
+    "kv_heads": ("int | None", typer.Option(None, help="KV heads.")),
+    "head_dim": ("int | None", typer.Option(None, help="Dimensions of a head.")),
+    "latent_dim": ("int | None", typer.Option(None, help="Dimensions of the latent (MLA).")),
+    "rope_dim": ("int | None", typer.Option(None, help="Dimensions of the rope key (MLA).")),
+    "dtype": ("str | None", typer.Option(None, help="float16, bfloat16 or float32.")),
+}
+"""An option for each field of a geometry: its type and what typer is told of it."""
 
 
-def geometry_of(
-    tokens: int | None,
-    layers: int | None,
-    kv_heads: int | None,
-    head_dim: int | None,
-    latent_dim: int | None,
-    rope_dim: int | None,
-    dtype: str | None,
-) -> Geometry:
+def with_geometry(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes an option for each field of a geometry, in place of `geometry`.
+
+    Args:
+        command: has the keyword `geometry`, the default set's with what the options change.
+    """
+
+    @functools.wraps(command)
+    def with_options(*arguments: Any, **options: Any) -> None:
+        chosen = {name: options.pop(name) for name in OPTIONS}
+        command(*arguments, geometry=_geometry(chosen), **options)
+
+    signature = inspect.signature(command)
+    kept = [one for one in signature.parameters.values() if one.name != "geometry"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
+        for name, (kind, option) in OPTIONS.items()
+    ]
+    with_options.__signature__ = signature.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+    with_options.__annotations__ = {
+        **{name: kind for name, kind in command.__annotations__.items() if name != "geometry"},
+        **{name: kind for name, (kind, _) in OPTIONS.items()},
+    }
+    return with_options
+
+
+def _geometry(chosen: Mapping[str, Any]) -> Geometry:
     """Give the default set's geometry with what the command line changes."""
     from lockstep.layouts.sets import load_set
 
-    base = load_set(DEFAULT_SET).geometry
-    return replace(
-        base,
-        tokens=base.tokens if tokens is None else tokens,
-        layers=base.layers if layers is None else layers,
-        kv_heads=base.kv_heads if kv_heads is None else kv_heads,
-        head_dim=base.head_dim if head_dim is None else head_dim,
-        latent_dim=base.latent_dim if latent_dim is None else latent_dim,
-        rope_dim=base.rope_dim if rope_dim is None else rope_dim,
-        dtype=dtype or base.dtype,
-    )
+    given = {name: value for name, value in chosen.items() if value is not None}
+    return replace(load_set(DEFAULT_SET).geometry, **given)
 
 
 def sizes(geometry: Geometry) -> str:
