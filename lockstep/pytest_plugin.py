@@ -37,12 +37,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # With xdist the workers are sessions, too; the one that starts them has certified.
     if endpoint is None or hasattr(config, "workerinput") or config.option.collectonly:
         return
-    status, path = certify(
-        endpoint,
-        config.getoption("--lockstep-budget"),
-        Path(config.getoption("--lockstep-certificate")),
-        config.getoption("--lockstep-option"),
-    )
+    path = Path(config.getoption("--lockstep-certificate"))
+    budget, options = (config.getoption(f"--lockstep-{one}") for one in ("budget", "option"))
+    status = certify(endpoint, budget, path, options)
     if status == 0:
         return
     if status == 10:
@@ -50,7 +47,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     pytest.exit(f"{endpoint} could not be certified: exit {status} of `lockstep certify`", 4)
 
 
-def certify(endpoint: str, budget: str, path: Path, options: list[str]) -> tuple[int, Path]:
+def certify(endpoint: str, budget: str, path: Path, options: list[str]) -> int:
     """Run `lockstep certify` in a process of its own, its output going where pytest's goes.
 
     Args:
@@ -60,7 +57,7 @@ def certify(endpoint: str, budget: str, path: Path, options: list[str]) -> tuple
         options: further ones.
 
     Returns:
-        Its exit status, and the certificate's path.
+        Its exit status.
     """
     import subprocess
     import sys
@@ -70,4 +67,4 @@ def certify(endpoint: str, budget: str, path: Path, options: list[str]) -> tuple
         sys.executable, "-c", program, "certify", "--endpoint", endpoint,
         "--i-control-this-endpoint", "--budget", budget, "--certificate", path, *options,
     ]  # fmt: skip
-    return subprocess.run([str(one) for one in command], check=False).returncode, path
+    return subprocess.run([str(one) for one in command], check=False).returncode

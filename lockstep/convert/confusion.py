@@ -110,9 +110,9 @@ def difference(
                 layer, token, head, dim = (int(one) for one in np.argwhere(wrong)[0])
                 first = (a.name, layer, token, head, dim, int(due[layer, token, head, dim]))
     found = [
-        Explained(one, _elsewhere(one, (made.source, made.destination), geometry))
-        for one in _candidates(source, destination, geometry)
-        if _explains(one, geometry, bytes_)
+        Explained(one, _elsewhere(one, sides, (made.source, made.destination)))
+        for one in _candidates(source, made.destination, geometry)
+        if (sides := _sides(one, geometry)) is not None and _explains(one, sides, bytes_)
     ]
     positions = sum(
         b.heads.size * len(b.layers) * len(b.tokens) * len(b.dims)
@@ -153,41 +153,35 @@ def _flat(side: Side, part: Component, replica: int) -> Offsets:
     return places
 
 
-def _candidates(source: Layout, destination: Layout, geometry: Geometry) -> Iterator[Confusion]:
-    """Give the confusions that are tried, those with the fewest changes first."""
-    tokens = geometry.tokens
+def _candidates(source: Layout, due: Side, geometry: Geometry) -> Iterator[Confusion]:
+    """Give the confusions that are tried, in the order of [CONV-13]."""
+    destination, tokens = due.layout, geometry.tokens
     yield Confusion("nothing is confused", source, destination, tokens)
     if destination.ranks > 1:
         text = f"rank 0 of {destination.ranks} alone"
         yield Confusion(text, source, destination, tokens, 1)
-    others = list(_others(destination))
-    for text, layout in others:
+    for text, layout in _others(destination):
         yield Confusion(f"written as {text}", source, layout, tokens)
-    yield from _fewer_blocks(source, destination, geometry)
+    yield from _fewer_blocks(source, due, geometry)
     for text, layout in _others(source):
         yield Confusion(f"the source read as {text}", layout, destination, tokens)
 
 
-def _fewer_blocks(source: Layout, destination: Layout, geometry: Geometry) -> Iterator[Confusion]:
+def _fewer_blocks(source: Layout, due: Side, geometry: Geometry) -> Iterator[Confusion]:
     """Give the confusions of the number of blocks with another extent of the shape."""
-    if not destination.block:
-        return
-    blocks = -(-geometry.tokens // destination.block)
-    try:
-        shapes = {one.shape for one in side(destination, geometry, AS_DECLARED, "").buffers}
-    except LockstepError:
-        return
-    for extent in sorted({extent for shape in shapes for extent in shape}):
-        if 0 < extent < blocks:
+    block = due.layout.block
+    blocks = -(-geometry.tokens // block) if block else 0
+    for extent in sorted({extent for one in due.buffers for extent in one.shape}):
+        if extent < blocks:
             text = f"{extent} of {blocks} blocks, an extent of the shape taken for their number"
-            yield Confusion(text, source, destination, extent * destination.block)
+            yield Confusion(text, source, due.layout, extent * block)
 
 
 def _others(layout: Layout) -> Iterator[tuple[str, Layout]]:
     """Give layouts that one may be taken for: declared ones, other orders, other blocks."""
     for name in catalogue.members():
         other = catalogue.find(name)
-        if other.component_names == layout.component_names and name != layout.source_path:
+        if other.component_names == layout.component_names and _form(other) != _form(layout):
             yield name, other
     if layout.block:
         for times, parts in BLOCKS:
@@ -195,6 +189,11 @@ def _others(layout: Layout) -> Iterator[tuple[str, Layout]]:
             if block and layout.block * times % parts == 0:
                 yield f"blocks of {block}", replace(layout, block=block)
     yield from _orders(layout)
+
+
+def _form(layout: Layout) -> tuple[object, ...]:
+    """Give what decides where elements lie."""
+    return layout.tensors, layout.block, layout.ranks, layout.rank_axis
 
 
 def _orders(layout: Layout) -> Iterator[tuple[str, Layout]]:
@@ -207,11 +206,8 @@ def _orders(layout: Layout) -> Iterator[tuple[str, Layout]]:
             yield f"axes {' '.join(axes)}", replace(layout, tensors=tensors)
 
 
-def _explains(one: Confusion, geometry: Geometry, bytes_: _Bytes) -> bool:
+def _explains(one: Confusion, sides: tuple[Side, Side], bytes_: _Bytes) -> bool:
     """Whether a confusion would have made the given bytes, in all elements' places."""
-    sides = _sides(one, geometry)
-    if sides is None:
-        return False
     came, to = sides
     if came.bytes > len(bytes_.reference) or not _length_fits(one, to, bytes_):
         return False
@@ -258,11 +254,8 @@ def _sides(one: Confusion, geometry: Geometry) -> tuple[Side, Side] | None:
     return (came, to) if alike else None
 
 
-def _elsewhere(tried: Confusion, true: tuple[Side, Side], geometry: Geometry) -> int:
+def _elsewhere(tried: Confusion, sides: tuple[Side, Side], true: tuple[Side, Side]) -> int:
     """Count the elements that a confusion takes from, or puts, elsewhere, or does not move."""
-    sides = _sides(tried, geometry)
-    if sides is None:  # pragma: no cover - only what has sides explains anything
-        return 0
     count = 0
     for a, b, came, due in zip(
         *(one.components for one in sides), *(one.components for one in true), strict=True
