@@ -341,6 +341,21 @@ def test_greedy_tokens_of_equal_logits_are_equal(statement: dict[str, Any]) -> N
     assert refusal(statement) == ("BAD_VALUE", f"{P}/outputs/{k}/tokens/{m}")
 
 
+def test_a_temperature_is_greedy_below_the_least_that_draws(statement: dict[str, Any]) -> None:
+    """The least is that of [SAMP-12]."""
+    requests = statement["predicate"]["workload"]["requests"]
+    outputs = statement["predicate"]["outputs"]
+    places = emitted(statement, greedy=True)
+    i, j = places[0]
+    k, m = next(at for at in places if outputs[at[0]]["tokens"][at[1]] != outputs[i]["tokens"][j])
+    outputs[k]["logit_digests"][m] = outputs[i]["logit_digests"][j]
+    contradicted = ("BAD_VALUE", f"{P}/outputs/{k}/tokens/{m}")
+    requests[k]["sampling"]["temperature"] = "0.000009999"
+    assert refusal(statement) == contradicted
+    requests[k]["sampling"]["temperature"] = "0.00001"
+    assert refusal(statement)[0] == "TRAJECTORY_NOT_DERIVED"
+
+
 def test_drawn_tokens_of_equal_logits_may_differ(statement: dict[str, Any]) -> None:
     outputs = statement["predicate"]["outputs"]
     i, j = emitted(statement, greedy=True)[0]

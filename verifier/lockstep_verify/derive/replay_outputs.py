@@ -1,16 +1,14 @@
 """Tokens and digests of logits in a replay: their form, and that they agree (RPL-7, RPL-8)."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 from lockstep_verify.derive.replay_ledger import framed
+from lockstep_verify.derive.sampling_weights import resolve
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate/outputs"
 _TRAJECTORY = "TRAJECTORY_NOT_DERIVED"
-_GREEDY_BELOW = Decimal("0.00001")
-"""The least temperature at which a token is drawn [SAMP-12]."""
 
 
 def check_outputs(predicate: dict[str, Any]) -> None:
@@ -37,7 +35,7 @@ def _check_greedy(requests: list[dict[str, Any]], outputs: list[dict[str, Any]])
     """See that one row of logits has one first largest [ENG-13]."""
     greedy: dict[str, int] = {}
     for i, (request, output) in enumerate(zip(requests, outputs, strict=True)):
-        if Decimal(request["sampling"]["temperature"]) >= _GREEDY_BELOW:
+        if not resolve(request["sampling"]["temperature"], None, None, None).greedy:
             continue
         pairs = zip(output["tokens"], output["logit_digests"], strict=True)
         for j, (token, digest) in enumerate(pairs):
