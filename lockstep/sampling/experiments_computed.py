@@ -17,9 +17,9 @@ from typing import NamedTuple
 from lockstep.engine.opening import open_model
 from lockstep.errors import LockstepError
 from lockstep.sampling.experiments import Series
-from lockstep.sampling.experiments_drawn import WAYS, seed_of, support_of, token_of
+from lockstep.sampling.experiments_drawn import WAYS, seed_of
 from lockstep.sampling.forced import Rows, Text, forced
-from lockstep.sampling.ladder import ALONE, CHUNKED, DECODED, sampled
+from lockstep.sampling.ladder import ALONE, CHUNKED, DECODED, sampled, support_of, token_of
 from lockstep.sampling.parameters import Parameters, resolve
 
 DTYPE = "float16"
@@ -127,7 +127,8 @@ def _bits(role: str, of: str, left: Sequence[Rows], right: Sequence[Rows]) -> Se
 
 def _draws(left: Sequence[Rows], right: Sequence[Rows], parameters: Parameters) -> tuple[bool, ...]:
     return tuple(
-        token_of(one, parameters, seed) != token_of(other, parameters, seed)
+        token_of(support_of(one, parameters), parameters, seed)
+        != token_of(support_of(other, parameters), parameters, seed)
         for text, (own, others) in enumerate(zip(left, right, strict=True))
         for at, (one, other) in enumerate(zip(own, others, strict=True))
         for seed in [seed_of(text, at)]

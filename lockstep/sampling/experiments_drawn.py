@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from lockstep import spec
 from lockstep.engine.model import Model
-from lockstep.sampling.categorical import draw
 from lockstep.sampling.document import Request, Signed
 from lockstep.sampling.experiments import Series
 from lockstep.sampling.forced import Rows, forced
-from lockstep.sampling.ladder import ALONE, sampled
+from lockstep.sampling.ladder import ALONE, sampled, support_of, token_of
 from lockstep.sampling.parameters import Parameters, resolve
-from lockstep.sampling.replay import replay_position
+from lockstep.sampling.replay import one_by_one
 from lockstep.sampling.seed import Origin, derive_seed
 from lockstep.sampling.shadow import PATHS, shadow
-from lockstep.sampling.support import Support, choose, units_of
+from lockstep.sampling.support import Support
 
 WAYS = (
     resolve("1"),
@@ -31,25 +28,19 @@ UNBOUNDED = (WAYS[0], WAYS[2])
 """Parameters that keep more tokens than a fixed number may be."""
 NAME = "experiment"
 
+Supports = Sequence[Sequence[Support]]
+Tokens = Sequence[Sequence[int]]
+"""Of each text, at each of its tokens."""
+
 
 def texts_of(model: Model, texts: int, tokens: int) -> list[Rows]:
     """Let a model write texts, and give its log-probabilities at each of their tokens."""
     return forced(model, sampled(model, Parameters("1", 8), texts, tokens), ALONE)
 
 
-def support_of(row: Rows, parameters: Parameters) -> Support:
-    """Give the support that enters a draw [ENG-14]."""
-    return choose(np.arange(len(row)), units_of(row), parameters, len(row))
-
-
 def seed_of(text: int, position: int) -> str:
     """Give the seed of a text's position."""
     return derive_seed(Origin(text, NAME), 0, position)
-
-
-def token_of(row: Rows, parameters: Parameters, seed: str) -> int:
-    """Give the token that the sampler draws."""
-    return int(draw(support_of(row, parameters).weights(parameters), seed))
 
 
 def drawn(model: Model, texts: int, tokens: int) -> Iterator[Series]:
@@ -61,47 +52,57 @@ def drawn(model: Model, texts: int, tokens: int) -> Iterator[Series]:
         tokens: of each.
     """
     rows = texts_of(model, texts, tokens)
+    vocab_size = model.config.vocab_size
+    found: dict[Parameters, Tokens] = {}
     for parameters in WAYS:
-        found = _tokens(rows, parameters)
+        supports = _supports(rows, parameters)
+        own = found[parameters] = _tokens(supports, parameters)
         of = "the engine's draws, judged from their texts"
-        yield Series(1, "replay", of, parameters, _replayed(rows, parameters, found))
+        yield Series(1, "replay", of, parameters, _replayed(supports, parameters, own, vocab_size))
+        of = "the engine's draws and those of floats"
         for path in PATHS:
-            differing = tuple(
-                shadow(support_of(row, parameters), parameters, seed_of(text, at), path).token
-                != found[text][at]
-                for text, own in enumerate(rows)
-                for at, row in enumerate(own)
-            )
-            yield Series(
-                1, path.name, "the engine's draws and those of floats", parameters, differing
-            )
+            other = [
+                [
+                    shadow(support, parameters, seed_of(text, at), path).token
+                    for at, support in enumerate(of_text)
+                ]
+                for text, of_text in enumerate(supports)
+            ]
+            yield Series(1, path.name, of, parameters, _differing(own, other))
     for parameters in UNBOUNDED:
-        found = _tokens(rows, parameters)
         for most in FIXED:
-            narrow = parameters._replace(top_k=most)
-            differing = tuple(
-                int(draw(support_of(row, narrow).weights(parameters), seed_of(text, at)))
-                != found[text][at]
-                for text, own in enumerate(rows)
-                for at, row in enumerate(own)
-            )
+            narrow = _supports(rows, parameters._replace(top_k=most))
+            differing = _differing(found[parameters], _tokens(narrow, parameters))
             of = f"draws of all tokens and of the {most} most likely"
             yield Series(2, f"fixed_{most}", of, parameters, differing)
 
 
-def _tokens(rows: Sequence[Rows], parameters: Parameters) -> list[list[int]]:
+def _supports(rows: Sequence[Rows], parameters: Parameters) -> Supports:
+    return [[support_of(row, parameters) for row in own] for own in rows]
+
+
+def _tokens(supports: Supports, parameters: Parameters) -> Tokens:
     return [
-        [token_of(row, parameters, seed_of(text, at)) for at, row in enumerate(own)]
-        for text, own in enumerate(rows)
+        [token_of(support, parameters, seed_of(text, at)) for at, support in enumerate(own)]
+        for text, own in enumerate(supports)
     ]
 
 
+def _differing(left: Tokens, right: Tokens) -> tuple[bool, ...]:
+    return tuple(
+        one != other
+        for own, others in zip(left, right, strict=True)
+        for one, other in zip(own, others, strict=True)
+    )
+
+
 def _replayed(
-    rows: Sequence[Rows], parameters: Parameters, found: list[list[int]]
+    supports: Supports, parameters: Parameters, found: Tokens, vocab_size: int
 ) -> tuple[bool, ...]:
     """Judge each draw as a validator does, from texts alone."""
-    data, differing = spec.load("sampling.json"), []
-    for text, own in enumerate(rows):
+    data = spec.load("sampling.json")
+    differing: list[bool] = []
+    for text, own in enumerate(supports):
         request = Request(
             version=data["contract"],
             seed_domain=data["seed_domain"],
@@ -114,9 +115,11 @@ def _replayed(
             features=(),
             model_sha256="0" * 64,
             tokenizer_sha256="0" * 64,
-            vocab_size=len(own[0]),
+            vocab_size=vocab_size,
         )
-        for at, row in enumerate(own):
-            signed = Signed(str(found[text][at]), support_of(row, parameters).texts())
-            differing.append(bool(replay_position(request, 0, at, signed).reason))
+        signed = [
+            Signed(str(token), support.texts())
+            for token, support in zip(found[text], own, strict=True)
+        ]
+        differing += map(bool, one_by_one(request, 0, 0, signed))
     return tuple(differing)

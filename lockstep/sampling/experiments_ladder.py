@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
 from pathlib import Path
 
 from lockstep.engine.opening import open_model
 from lockstep.sampling.categorical import draw
 from lockstep.sampling.distance import Measures, Values, measure, values
 from lockstep.sampling.experiments import Distances
-from lockstep.sampling.experiments_drawn import support_of
 from lockstep.sampling.forced import Text, forced
-from lockstep.sampling.ladder import ALONE, HONEST, Ladder, observe, sampled
+from lockstep.sampling.ladder import ALONE, HONEST, Ladder, Signed, observe, sampled, support_of
 from lockstep.sampling.parameters import Parameters
 from lockstep.sampling.recast import recast
 from lockstep.sampling.seed import Origin, derive_seed
@@ -31,24 +29,25 @@ _FEW = Parameters("1", 8)
 def laddered(folder: Path, scratch: Path) -> Iterator[Distances]:
     """Measure how far honest computations, fewer bits and other models are from a reference."""
     ladder = observe(folder, scratch, lambda what, done, whole: None)
+    measured = {one.rung.name: _measured(ladder, one) for one in ladder.rungs}
     honest = [one.rung.name for one in ladder.rungs[:HONEST]]
     for experiment, rungs in RUNGS.items():
         for role, names in (("honest", honest), *((name, [name]) for name in rungs)):
-            for name in MEASURES[experiment]:
-                found = tuple(_measured(ladder, names, name))
-                yield Distances(experiment, role, name, ", ".join(names), found)
+            for measured_by in MEASURES[experiment]:
+                found = tuple(value for name in names for value in measured[name][measured_by])
+                yield Distances(experiment, role, measured_by, ", ".join(names), found)
 
 
-def _measured(ladder: Ladder, names: Sequence[str], wanted: str) -> Iterator[int]:
-    for rung in ladder.rungs:
-        if rung.rung.name in names:
-            for text, own, rows in zip(ladder.texts, rung.supports, ladder.recomputed, strict=True):
-                for token, pairs, row in zip(text.tokens, own, rows, strict=True):
-                    signed, recomputed = values(pairs), values(row)
-                    if wanted == "sampled":
-                        yield _at(str(token), signed, recomputed)
-                    else:
-                        yield getattr(measure(signed, recomputed), wanted)
+def _measured(ladder: Ladder, rung: Signed) -> dict[str, list[int]]:
+    """Give what a rung is measured to be at each token, by measure."""
+    found: dict[str, list[int]] = {name: [] for name in MEASURES[4]}
+    for text, own, rows in zip(ladder.texts, rung.supports, ladder.recomputed, strict=True):
+        for token, pairs, row in zip(text.tokens, own, rows, strict=True):
+            signed, recomputed = values(pairs), values(row)
+            for name, value in measure(signed, recomputed)._asdict().items():
+                found[name].append(value)
+            found["sampled"].append(_at(str(token), signed, recomputed))
+    return found
 
 
 def _at(token: str, signed: Values, recomputed: Values) -> int:
@@ -82,15 +81,15 @@ def grinding(folder: Path, scratch: Path, trials: int) -> Iterator[Distances]:
 
 def _attempts(text: Text, weights: Sequence[dict[str, int]]) -> int:
     """Count seeds, from 0, up to and with the first that gives a beginning."""
-    wanted = [str(token) for token, _ in zip(text.tokens, weights, strict=False)]
+    wanted = [str(token) for token in text.tokens[: len(weights)]]
     # No seed gives a token of weight 0.
     if not all(own.get(token) for own, token in zip(weights, wanted, strict=True)):
         return ATTEMPTS
-    for tried in count():
+    for tried in range(ATTEMPTS):
         origin = Origin(tried, text.id)
-        if tried == ATTEMPTS or all(
+        if all(
             draw(own, derive_seed(origin, 0, at)) == token
             for at, (own, token) in enumerate(zip(weights, wanted, strict=True))
         ):
-            return min(ATTEMPTS, tried + 1)
-    raise AssertionError("counting does not end")
+            return tried + 1
+    return ATTEMPTS

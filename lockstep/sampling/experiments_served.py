@@ -13,7 +13,7 @@ from lockstep.sampling.document import read_artifact, read_request
 from lockstep.sampling.experiments import Series
 from lockstep.sampling.experiments_drawn import WAYS
 from lockstep.sampling.record import Recorder, model_of
-from lockstep.sampling.replay import replay_position
+from lockstep.sampling.replay import one_by_one
 from lockstep.sampling.shadow import PATHS
 from lockstep.schedule.policies import ADVERSARIAL
 from lockstep.schedule.policies.batching import Batching
@@ -44,10 +44,7 @@ def served(folder: Path, opened: Opened, requests: int) -> Iterator[Series]:
         for one in document["sequences"]:
             if one["request"]["inference_id"] in names:
                 asked, made = read_request(one["request"]), read_artifact(one["artifact"])
-                replayed += [
-                    bool(replay_position(asked, one["choice"], at, signed).reason)
-                    for at, signed in enumerate(made.positions)
-                ]
+                replayed += map(bool, one_by_one(asked, one["choice"], 0, made.positions))
         of = f"requests served together, parameters {number}"
         yield Series(8, "replay", of, parameters, tuple(replayed))
         for path in PATHS:

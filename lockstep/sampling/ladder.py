@@ -164,7 +164,7 @@ def observe(
     wanted = Parameters("1", support_tokens)
     made = sampled(opened.model, wanted, texts, tokens)
     rows = forced(opened.model, made, reference.schedule)
-    tops = [[_support(row, wanted) for row in text] for text in rows]
+    tops = [[support_of(row, wanted) for row in text] for text in rows]
     signed = []
     for number, rung in enumerate(rungs, 1):
         progress(f"computing the rung {rung.name}", number, whole)
@@ -175,7 +175,7 @@ def observe(
             place = f"{source}:/vocab_size"
             raise LockstepError("NOT_COMPARABLE", place, f"{vocab_size}, as the model's", got)
         found = forced(with_rung.model, made, rung.schedule)
-        supports = tuple(tuple(_support(row, wanted).texts() for row in text) for text in found)
+        supports = tuple(tuple(support_of(row, wanted).texts() for row in text) for text in found)
         signed.append(Signed(rung, with_rung.sha256, supports))
     recomputed = tuple(
         tuple(
@@ -196,6 +196,21 @@ def observe(
     )
 
 
+def support_of(row: Rows, parameters: Parameters) -> Support:
+    """Give the support that enters a draw [ENG-14].
+
+    Args:
+        row: log-probabilities of all tokens.
+        parameters: of the sampler.
+    """
+    return choose(np.arange(len(row)), units_of(row), parameters, len(row))
+
+
+def token_of(support: Support, parameters: Parameters, seed: str) -> int:
+    """Give the token that the sampler draws of a support."""
+    return int(draw(support.weights(parameters), seed))
+
+
 def sampled(model: Model, parameters: Parameters, texts: int, tokens: int) -> tuple[Text, ...]:
     """Write texts: prompts of no meaning, and what the model samples after them.
 
@@ -211,9 +226,8 @@ def sampled(model: Model, parameters: Parameters, texts: int, tokens: int) -> tu
     made: list[list[int]] = [[] for _ in prompts]
     for position in range(tokens):
         for lane, rows in enumerate(lanes.feed(fed)):
-            weights = _support(rows[0], parameters).weights(parameters)
             seed = derive_seed(Origin(lane, f"ladder-{lane}"), 0, position)
-            made[lane].append(int(draw(weights, seed)))
+            made[lane].append(token_of(support_of(rows[0], parameters), parameters, seed))
         fed = [Chunk(lane, (text[-1],), 1) for lane, text in enumerate(made)]
     return tuple(
         Text(f"text-{number}", prompt, tuple(made[number])) for number, prompt in enumerate(prompts)
@@ -231,10 +245,6 @@ def _prompt(number: int, vocab_size: int) -> tuple[int, ...]:
     )
     numbers = np.frombuffer(stream, ">u4", PROMPT_TOKENS).tolist()
     return tuple(1 + value % (vocab_size - 1) for value in numbers)
-
-
-def _support(row: Rows, parameters: Parameters) -> Support:
-    return choose(np.arange(len(row)), units_of(row), parameters, len(row))
 
 
 def _needed(row: Rows, top: Support, signed: Sequence[Pairs]) -> Pairs:
