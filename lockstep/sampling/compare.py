@@ -5,7 +5,8 @@ Replay's verdict stands beside this one, and neither hides the other. Nothing is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from lockstep import spec
@@ -84,12 +85,12 @@ def compare(
     """
     request, artifact = read_request(judged.request), read_artifact(judged.artifact)
     key = (request.origin.inference_id, judged.choice)
-    found = recomputed.sequences.get(key, ())
-    reason = _unmeasured(judged, recomputed, request, artifact)
-    if reason:
+    found = recomputed.sequences.get(key)
+    reason = _unmeasured(judged, found, recomputed.model_sha256, request, artifact)
+    if reason or found is None:
         return Distance("not_decided", reason)
     signed = [values(one.support or ()) for one in artifact.positions]
-    if not all(map(_complete, signed, found, [request.vocab_size] * len(found))):
+    if not all(map(_complete, signed, found, repeat(request.vocab_size))):
         return Distance("not_decided", "recomputed_incomplete")
     measured = [measure(one, other.support) for one, other in zip(signed, found, strict=True)]
     least: int = spec.load("distance-calibration.json")["positions_least"]
@@ -103,17 +104,20 @@ def compare(
 
 
 def _unmeasured(
-    judged: Judged, recomputed: Recomputed, request: Request, artifact: Artifact
+    judged: Judged,
+    found: Sequence[Position] | None,
+    model_sha256: str,
+    request: Request,
+    artifact: Artifact,
 ) -> str:
     """Give the reason for which nothing can be measured, empty where it can."""
-    found = recomputed.sequences.get((request.origin.inference_id, judged.choice))
     if judged.outcome.verdict in ("inconclusive", "not_covered"):
         return "not_covered"
     if not measurable(judged):
         return "artifact_invalid"
     if found is None:
         return "recomputed_missing"
-    if recomputed.model_sha256 != request.model_sha256:
+    if model_sha256 != request.model_sha256:
         return "recomputed_other_model"
     tokens = [one.token for one in artifact.positions]
     return "" if [one.token for one in found] == tokens else "recomputed_other_tokens"

@@ -20,6 +20,7 @@ from lockstep.engine.model_files import parse_object, read_bytes
 from lockstep.engine.safetensors_file import SafetensorsFile
 from lockstep.engine.tiny import TinyModel, tiny_files, tiny_tensor
 from lockstep.engine.weights import EMBEDDING, HEAD, tensor_shapes
+from lockstep.limits import MODEL_INDEX_BYTES
 
 Float32 = NDArray[np.float32]
 Change = Callable[[str, Float32], Float32]
@@ -129,7 +130,7 @@ def _tensors(source: Path) -> Iterator[tuple[str, Float32]]:
     """Give a folder's tensors by name, widened to float32."""
     names = [WEIGHTS]
     if (source / INDEX).exists():
-        index = parse_object(read_bytes(source / INDEX, 1 << 26), source / INDEX)
+        index = parse_object(read_bytes(source / INDEX, MODEL_INDEX_BYTES), source / INDEX)
         names = sorted(set(index["weight_map"].values()))
     for name in names:
         file = SafetensorsFile(source / name)

@@ -150,7 +150,8 @@ def _support(row: Rows, masked: Sequence[int], signed: Sequence[int]) -> list[li
         # A mask stands before the normaliser, of which the rows had none.
         wide = kept.astype(np.float64)
         kept = (wide - np.log(np.exp(wide).sum())).astype(np.float32)
-    units = dict(zip(tokens.tolist(), units_of(kept).tolist(), strict=True))
-    likeliest = choose(tokens, units_of(kept), Parameters("1", len(signed)), len(row))
+    written = units_of(kept)
+    units = dict(zip(tokens.tolist(), written.tolist(), strict=True))
+    likeliest = choose(tokens, written, Parameters("1", len(signed)), len(row))
     wanted = {*likeliest.tokens.tolist(), *(token for token in signed if token in units)}
     return [[token, of_units(units[int(token)])] for token in sorted(map(str, wanted))]

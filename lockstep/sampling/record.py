@@ -21,6 +21,7 @@ from lockstep.engine.sampler import Drawing, seed, support, units
 from lockstep.engine.tokenizer import TOKENIZER
 from lockstep.sampling.document import Artifact, Signed, artifact_document, read_request
 from lockstep.sampling.shadow import PATHS, shadow
+from lockstep.sampling.support import Support
 from lockstep.schedule.workload import Request
 
 
@@ -98,10 +99,10 @@ class Recorder:
             signed = self._signed.setdefault(request.id, [])
             pairs = None
             if place in found:
-                row = found[place]
-                pairs = support(row, request.sampling).texts()
+                chosen = support(found[place], request.sampling)
+                pairs = chosen.texts()
                 if self.shadowed:
-                    self._shadow(request, len(signed), row, token)
+                    self._shadow(request, len(signed), chosen, token)
             signed.append(Signed(str(token), pairs))
 
     def document(self, model: Served) -> dict[str, Any]:
@@ -116,14 +117,18 @@ class Recorder:
         execution = self._execution
         if execution is None:
             return {"sequences": []}
-        outputs = execution.run().outputs
-        ended = [one for one in execution.workload.requests if outputs[one.id].reason != _OPEN]
-        ended = [one for one in ended if _is_one_request(one.stream[0], ended)]
+        run = execution.run()
+        unfinished = frozenset(run.unfinished)
+        ended = [one for one in execution.workload.requests if one.id not in unfinished]
+        named: dict[str, list[Request]] = {}
+        for one in ended:
+            named.setdefault(one.stream[0], []).append(one)
+        ended = [one for one in ended if _is_one_request(named[one.stream[0]])]
         stated = _requests(ended, execution, model)
         sequences = []
         for request in ended:
             name, choice = request.stream
-            output = outputs[request.id]
+            output = run.outputs[request.id]
             artifact = Artifact(
                 copies=read_request(stated[name]).copy(choice),
                 length=len(output.tokens),
@@ -134,15 +139,12 @@ class Recorder:
             sequences.append({**made, "artifact": artifact_document(artifact)})
         return {"sequences": sequences}
 
-    def _shadow(self, request: Request, position: int, row: Any, token: int) -> None:
+    def _shadow(self, request: Request, position: int, chosen: Support, token: int) -> None:
         parameters = request.sampling.resolved
         named = seed(Drawing(*request.stream, position, request.sampling))
         for path in PATHS:
-            other = shadow(support(row, request.sampling), parameters, named, path).token
+            other = shadow(chosen, parameters, named, path).token
             self._differing.setdefault((request.id, path.name), []).append(other != token)
-
-
-_OPEN = "unfinished"
 
 
 def _requests(
@@ -158,9 +160,8 @@ def _requests(
     }
 
 
-def _is_one_request(name: str, requests: list[Request]) -> bool:
+def _is_one_request(own: list[Request]) -> bool:
     """Tell whether the requests of a name are the choices of one."""
-    own = [one for one in requests if one.stream[0] == name]
     choices = {one.stream[1] for one in own}
     return len(choices) == len(own) and all(_asked(one) == _asked(own[0]) for one in own)
 
