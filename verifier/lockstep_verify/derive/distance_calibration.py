@@ -226,7 +226,6 @@ def _counts(
     """Give the counts of [DIST-20], in its order."""
     positions = sum(map(len, reference))
     signed = [one for rung in rungs for text in rung for one in text]
-    outcomes = {name: chosen.outcomes.count(name) for name in set(chosen.outcomes)}
     return {
         "texts": len(reference),
         "texts_held_out": len(reference) // 2,
@@ -234,7 +233,7 @@ def _counts(
         "rungs": len(rungs),
         "accepted": chosen.accepts,
         **{
-            name: outcomes.get(name, 0)
+            name: chosen.outcomes.count(name)
             for name in ("held", "separated", "overlapping", "not_separated")
         },
         "comparisons": positions * len(rungs),
