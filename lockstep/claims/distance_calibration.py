@@ -7,12 +7,20 @@ predicate.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from lockstep import spec
 from lockstep.certificate import lcj
-from lockstep.sampling.distance import Measures, measure, quantile, statistics, top, values
+from lockstep.sampling.distance import (
+    Measures,
+    Values,
+    measure,
+    quantile,
+    statistics,
+    top,
+    values,
+)
 from lockstep.sampling.ladder import Ladder, Pairs, Rung, Signed
 from lockstep.sampling.placement import Placement, placement, verdict
 
@@ -34,7 +42,8 @@ def predicate(
         producer: name, version, python, machine and command.
     """
     data = spec.load("distance-calibration.json")
-    rungs = [_rung(one, ladder) for one in ladder.rungs]
+    reference = [[_reference(pairs, ladder) for pairs in row] for row in ladder.recomputed]
+    rungs = [_rung(one, reference) for one in ladder.rungs]
     placements = [
         placement([one["statistics"] for one in rungs], count) for count in range(1, len(rungs))
     ]
@@ -92,19 +101,33 @@ def _computation(rung: Rung) -> dict[str, str]:
     return {"backend": rung.backend, "dtype": rung.dtype, "schedule": rung.schedule.name}
 
 
-def _rung(signed: Signed, ladder: Ladder) -> dict[str, Any]:
+class _Reference(NamedTuple):
+    """What was recomputed at a token: its numbers, and what the reference would have signed."""
+
+    values: Values
+    top: Pairs
+
+
+def _reference(recomputed: Pairs, ladder: Ladder) -> _Reference:
+    read = values(recomputed)
+    likeliest = set(top(read, ladder.support_tokens))
+    return _Reference(read, tuple(pair for pair in recomputed if pair[0] in likeliest))
+
+
+def _rung(signed: Signed, recomputed: Sequence[Sequence[_Reference]]) -> dict[str, Any]:
     """Measure a rung against the reference [DIST-15]."""
     gates = spec.load("distance-calibration.json")
     measured = [
-        [measure(values(one), values(reference)) for one, reference in zip(text, row, strict=True)]
-        for text, row in zip(signed.supports, ladder.recomputed, strict=True)
+        [measure(values(one), reference.values) for one, reference in zip(text, row, strict=True)]
+        for text, row in zip(signed.supports, recomputed, strict=True)
     ]
     supports = [
         [
-            None if _is_top(one, reference, ladder.support_tokens) else written(one)
+            # Null stands for what the reference would have signed [DIST-14].
+            None if one == reference.top else written(one)
             for one, reference in zip(text, row, strict=True)
         ]
-        for text, row in zip(signed.supports, ladder.recomputed, strict=True)
+        for text, row in zip(signed.supports, recomputed, strict=True)
     ]
     whole = [one for text in measured for one in text]
     return {
@@ -120,12 +143,6 @@ def _rung(signed: Signed, ladder: Ladder) -> dict[str, Any]:
         ],
         "statistics": [list(statistics(text)) for text in measured],
     }
-
-
-def _is_top(signed: Pairs, recomputed: Pairs, count: int) -> bool:
-    """Tell whether a support is what the reference would have signed [DIST-14]."""
-    likeliest = set(top(values(recomputed), count))
-    return signed == tuple(pair for pair in recomputed if pair[0] in likeliest)
 
 
 def _counts(ladder: Ladder, rungs: list[dict[str, Any]], chosen: Placement) -> dict[str, int]:
