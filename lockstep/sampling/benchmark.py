@@ -13,33 +13,31 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from decimal import Context, Decimal
 from functools import partial
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
+from lockstep import spec
 from lockstep.sampling.batch import exp, numbers
 from lockstep.sampling.batch.numbers import Integers, Numbers
 from lockstep.sampling.batch.replay import Replay
 from lockstep.sampling.document import Request, Signed
 from lockstep.sampling.exp import exp as exactly
 from lockstep.sampling.number import written
+from lockstep.sampling.observe import shared
 from lockstep.sampling.parameters import resolve
 from lockstep.sampling.random_positions import HARD
 from lockstep.sampling.replay import one_by_one, replay_position
 from lockstep.sampling.seed import Origin
 
-SIZES = (5, 64, 256)
 FLOORS = {5: 5.0, 64: 20.0, 256: 20.0}
 """How many times as fast as the plain path the batch must be, by tokens of a position."""
+SIZES = tuple(FLOORS)
 SEQUENCE = 1024
 """Positions that the batch is given: what a certificate of 256 tokens a position may hold."""
 VOCABULARY = 150_000
 ARGUMENTS = 100_000
 """Arguments that are compared at a time."""
-
-_SCALE = 20_000
-"""Tokens, about, that the plain path is given in a run."""
 
 
 class Ratios(NamedTuple):
@@ -77,12 +75,12 @@ class Agreement(NamedTuple):
 
 def request_of(tokens: int) -> Request:
     """Give a request whose positions have so many tokens."""
-    digest = "0" * 64
+    data, digest = spec.load("sampling.json"), "0" * 64
     parameters = resolve("0.7", tokens, "0.95")
     origin = Origin(1, "bench", "")
     return Request(
-        version="sampling/v1",
-        seed_domain="lockstep-sampling-v1",
+        version=data["contract"],
+        seed_domain=data["seed_domain"],
         origin=origin,
         choices=1,
         parameters=parameters,
@@ -114,7 +112,7 @@ def by_decimal(values: Sequence[Decimal], arithmetic: Context) -> list[Decimal]:
     return [arithmetic.exp(value) for value in values]
 
 
-def race(tokens: int, runs: int, scale: int = _SCALE) -> tuple[Ratios, ...]:
+def race(tokens: int, runs: int, scale: int) -> tuple[Ratios, ...]:
     """Time the plain path, with its own exponential and with decimal's, against the batch.
 
     Args:
@@ -224,9 +222,9 @@ def arguments(count: int, seed: int, part: int) -> Numbers:
 
 
 def _hard() -> Numbers:
-    digits = [Decimal(text).as_tuple() for text in HARD]
-    values: Integers = np.array([int("".join(map(str, one.digits))) for one in digits])
-    exponents: Integers = np.array([int(one.exponent) for one in digits])
+    read = [numbers.integer(Decimal(text)) for text in HARD]
+    values: Integers = np.array([value for value, _ in read])
+    exponents: Integers = np.array([exponent for _, exponent in read])
     return Numbers(*map(np.concatenate, zip(*map(_rounded, values, exponents), strict=True)))
 
 
@@ -241,18 +239,8 @@ def scaling(jobs: int, tokens: int = 64, count: int = 64) -> float:
     one_by_one(request, 0, 0, signed)
     alone = time.perf_counter() - started
     with ProcessPoolExecutor(jobs) as pool:
-        size = -(-count // jobs)
-        starts = range(0, count, size)
         # The processes are there before time is taken.
         list(pool.map(abs, range(jobs)))
         started = time.perf_counter()
-        list(
-            pool.map(
-                one_by_one,
-                repeat(request),
-                repeat(0),
-                starts,
-                [signed[start : start + size] for start in starts],
-            )
-        )
+        shared(pool, jobs, one_by_one, request, 0, 0, signed)
         return alone / (time.perf_counter() - started)

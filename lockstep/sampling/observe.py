@@ -98,8 +98,8 @@ def _each(named: Sequence[tuple[Any, str]], look: Look, jobs: int) -> Iterator[J
         return
     with ProcessPoolExecutor(jobs) as pool:
         if len(named) < jobs:
-            shared = partial(_shared, pool, jobs, look)
-            yield from (_judged(one, at, shared) for one, at in named)
+            parted = partial(shared, pool, jobs, look)
+            yield from (_judged(one, at, parted) for one, at in named)
         else:
             outcomes = pool.map(partial(_outcome, look), named)
             for (one, _), outcome in zip(named, outcomes, strict=True):
@@ -110,7 +110,7 @@ def _outcome(look: Look, named: tuple[Any, str]) -> SequenceOutcome:
     return _judged(*named, look).outcome
 
 
-def _shared(
+def shared(
     pool: ProcessPoolExecutor,
     jobs: int,
     look: Look,
@@ -119,7 +119,17 @@ def _shared(
     first: int,
     positions: Sequence[Signed],
 ) -> list[str]:
-    """Give the reasons of positions, looked at in as many parts as there are processes."""
+    """Give the reasons of positions, looked at in as many parts as there are processes.
+
+    Args:
+        pool: of the processes.
+        jobs: how many there are.
+        look: judges positions.
+        request: what was asked for; one that replay covers.
+        choice: index of the sequence.
+        first: index of the first position.
+        positions: what the executor signed, one after the other.
+    """
     size = max(1, -(-len(positions) // jobs))
     starts = range(0, len(positions), size)
     parts = pool.map(

@@ -24,6 +24,7 @@ from lockstep.sampling.batch.numbers import (
     Integers,
     Mask,
     Numbers,
+    integer,
 )
 
 BOUND = 2.0**-21
@@ -110,9 +111,9 @@ def _less_one(r: Floats) -> Floats:
 
 def _exactly(c: int, q: int) -> tuple[int, int]:
     """Give coefficient and exponent of e^-(c · 10^q), not 1, in integers of any size."""
-    _, digits, exponent = exact.exp(Decimal((1, tuple(map(int, str(c))), q))).as_tuple()
-    value = int("".join(map(str, digits)))
-    return value * 10 ** (DIGITS - len(digits)), int(exponent) - (DIGITS - len(digits))
+    value, exponent = integer(exact.exp(Decimal((1, tuple(map(int, str(c))), q))))
+    missing = DIGITS - len(str(value))
+    return value * 10**missing, exponent - missing
 
 
 @cache

@@ -72,6 +72,12 @@ def least_key(bound: Decimal) -> int:
     return ((q - ZERO_EXPONENT) << _COEFFICIENT_BITS) | int(arithmetic.scaleb(digits, -q))
 
 
+def integer(number: Decimal) -> tuple[int, int]:
+    """Give the digits of a decimal as an integer, without its sign, and its exponent."""
+    _, digits, exponent = number.as_tuple()
+    return int("".join(map(str, digits))), int(exponent)
+
+
 def zeros(length: int) -> Numbers:
     """Give so many 0."""
     return Numbers(np.zeros(length, np.int64), np.full(length, ZERO_EXPONENT, np.int64))

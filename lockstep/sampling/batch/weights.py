@@ -71,7 +71,7 @@ def takes(parameters: Parameters) -> bool:
 
 def powers(block: Block, temperature: str) -> Powers:
     """Give e_i of each log-probability; the largest of a row is 1 [SAMP-17]."""
-    divisor, exponent = _integer(temperature)
+    divisor, exponent = numbers.integer(Decimal(temperature))
 
     def compute(units: Integers, there: Mask) -> Powers:
         scaled = numbers.ratio(units, UNIT_EXPONENT, divisor, exponent)
@@ -152,7 +152,7 @@ def _kept(p: Numbers, there: Mask, parameters: Parameters) -> Mask:
         kept = kept & _ranked(keys, parameters.top_k, parameters.top_p)
     if parameters.min_p is not None:
         largest = numbers.of_keys(np.where(kept, keys, 0).max(axis=1))
-        least = numbers.multiply(largest, *_integer(parameters.min_p))
+        least = numbers.multiply(largest, *numbers.integer(Decimal(parameters.min_p)))
         kept = kept & (keys >= least.keys[:, np.newaxis])
     return kept
 
@@ -178,9 +178,3 @@ def _ranked(keys: Integers, top_k: int | None, top_p: str | None) -> Mask:
             passed = numbers.add(passed, numbers.of_keys(rank >> _RANK_BITS))
     kept: Mask = ranks >= last[:, np.newaxis]
     return kept
-
-
-def _integer(text: str) -> tuple[int, int]:
-    """Give the digits of a positive decimal as an integer, and its exponent."""
-    _, digits, exponent = Decimal(text).as_tuple()
-    return int("".join(map(str, digits))), int(exponent)
