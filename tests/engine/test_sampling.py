@@ -72,6 +72,10 @@ def test_other_forms_are_refused(text: str) -> None:
         ("top_k", 1 << 31),
         ("seed", -1),
         ("seed", 1 << 53),
+        ("beacon", ""),
+        ("beacon", "0b" * 31),
+        ("beacon", "0B" * 32),
+        ("beacon", "0b" * 33),
     ],
 )
 def test_values_outside_a_range_are_refused(name: str, value: object) -> None:
@@ -90,6 +94,7 @@ def test_values_outside_a_range_are_refused(name: str, value: object) -> None:
         ("min_p", "1"),
         ("top_k", (1 << 31) - 1),
         ("seed", (1 << 53) - 1),
+        ("beacon", "0b" * 32),
     ],
 )
 def test_the_ends_of_a_range_are_taken(name: str, value: object) -> None:
@@ -98,7 +103,14 @@ def test_the_ends_of_a_range_are_taken(name: str, value: object) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("temperature", 1), ("top_p", 0.5), ("min_p", None), ("top_k", "4"), ("seed", True)],
+    [
+        ("temperature", 1),
+        ("top_p", 0.5),
+        ("min_p", None),
+        ("top_k", "4"),
+        ("seed", True),
+        ("beacon", None),
+    ],
 )
 def test_other_types_are_refused(name: str, value: object) -> None:
     with pytest.raises(LockstepError) as caught:
