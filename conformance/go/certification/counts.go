@@ -1,5 +1,7 @@
 package certification
 
+import "lockstep/conformance/go/kind"
+
 // countNames are in the order of the schema's `required`.
 var countNames = []string{
 	"cases_declared", "cases_planned", "cells_planned", "cells_run", "cells_clean",
@@ -24,7 +26,7 @@ func (r *run) counts(prompts *ownPrompts) map[string]int64 {
 		r.countCell(c, j)
 	}
 	for name, status := range r.status {
-		shown := int64(bit(status == "shown"))
+		shown := kind.Bit(status == "shown")
 		c["controls_shown"] += shown
 		if name != "cache_off" {
 			c[name+"_shown"] = shown
@@ -41,11 +43,11 @@ func (r *run) counts(prompts *ownPrompts) map[string]int64 {
 // countCell adds a cell to the counts.
 func (r *run) countCell(c map[string]int64, j *judged) {
 	c["cells_"+j.verdict]++
-	c["cells_run"] += int64(bit(j.verdict != "not_run"))
+	c["cells_run"] += kind.Bit(j.verdict != "not_run")
 	if j.control == "" && j.scored() {
-		c["cells_gauge"] += int64(bit(j.shown.name == "gauge"))
-		c["cells_overlap"] += int64(bit(j.shown.name == "overlap"))
-		c["cells_cache_shown"] += int64(bit(j.shown.cache == "shown"))
+		c["cells_gauge"] += kind.Bit(j.shown.name == "gauge")
+		c["cells_overlap"] += kind.Bit(j.shown.name == "overlap")
+		c["cells_cache_shown"] += kind.Bit(j.shown.cache == "shown")
 	}
 	c["rounds"] += int64(len(j.rounds))
 	c["rounds_scored"] += j.roundsScored

@@ -55,11 +55,11 @@ func (d *detection) counts() map[string]int64 {
 			c["operators"]++
 			d.countOperator(c, t, outcome)
 		case t.expected == "any":
-			c["fast_caught"] += int64(bit(outcome == "caught"))
+			c["fast_caught"] += kind.Bit(outcome == "caught")
 		default:
 			c["controls"]++
-			c["controls_good"] += int64(bit(outcome == "clean" || outcome == t.expected))
-			c["false_alarms"] += int64(bit(outcome == "caught"))
+			c["controls_good"] += kind.Bit(outcome == "clean" || outcome == t.expected)
+			c["false_alarms"] += kind.Bit(outcome == "caught")
 			if t.certificate == nil {
 				continue
 			}
@@ -79,18 +79,18 @@ func (d *detection) countOperator(c map[string]int64, t *trial, outcome string) 
 	}
 	if t.expected == "caught" {
 		c["visible"]++
-		c["caught"] += int64(bit(outcome == "caught"))
-		c["late"] += int64(bit(outcome == "late"))
-		c["missed"] += int64(bit(outcome == "clean" || outcome == "quiet"))
+		c["caught"] += kind.Bit(outcome == "caught")
+		c["late"] += kind.Bit(outcome == "late")
+		c["missed"] += kind.Bit(outcome == "clean" || outcome == "quiet")
 		if outcome == "caught" {
 			c["slowest_us"] = max(c["slowest_us"], t.stated.Int("elapsed_us"))
 		}
 		return
 	}
 	c["invisible"]++
-	c["clean"] += int64(bit(outcome == "clean"))
-	c["contradicted"] += int64(bit(outcome == "caught"))
-	c["undecided"] += int64(bit(outcome == "quiet"))
+	c["clean"] += kind.Bit(outcome == "clean")
+	c["contradicted"] += kind.Bit(outcome == "caught")
+	c["undecided"] += kind.Bit(outcome == "quiet")
 }
 
 // verdict is [DET-17].

@@ -3,6 +3,7 @@ package certification
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 )
 
@@ -41,7 +42,7 @@ type collected struct {
 func (p *plan) settledRounds(rounds []*round) []bool {
 	later := map[int64]int{}
 	for _, r := range rounds {
-		later[r.lifetime] += bit(!p.isFirst(r))
+		later[r.lifetime] += int(kind.Bit(!p.isFirst(r)))
 	}
 	few := false
 	for _, count := range later {
@@ -181,7 +182,7 @@ func (f *collected) compare(partners []partner, outputs []*output, onlySettled b
 			continue
 		}
 		t.pairs++
-		t.differing += int64(bit(g.differs))
+		t.differing += kind.Bit(g.differs)
 		t.kinds[inLogprobs] = t.kinds[inLogprobs] || g.differs
 	}
 	return t
@@ -196,11 +197,4 @@ func (t *tally) names() []any {
 		}
 	}
 	return names
-}
-
-func bit(condition bool) int {
-	if condition {
-		return 1
-	}
-	return 0
 }

@@ -3,6 +3,7 @@ package certification
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -81,7 +82,7 @@ func (t *judgement) verdict(j *judged, reason string, partners []partner) string
 		for _, failure := range r.failures {
 			failed[failure.Text("kind")] = true
 		}
-		formed += bit(j.shown.batched[i] && r.number >= t.plan.priming)
+		formed += int(kind.Bit(j.shown.batched[i] && r.number >= t.plan.priming))
 	}
 	switch {
 	case reason != "":

@@ -1,6 +1,7 @@
 package certification
 
 import (
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -92,7 +93,7 @@ func (own *ownPrompts) checkWitnesses(stated []*lcj.Object, pointer string) (boo
 		shown := own.plan.observe(c, own.rounds[i], own.gauge)
 		formed, failed := int64(0), false
 		for k, r := range own.rounds[i] {
-			formed += int64(bit(shown.batched[k]))
+			formed += kind.Bit(shown.batched[k])
 			failed = failed || len(r.failures) > 0
 		}
 		at := refusal.Index(pointer, i)
@@ -215,9 +216,9 @@ func (own *ownPrompts) compare(a, b int) comparison {
 				scored, moved = true, moved || one != other
 			}
 		}
-		c.compared += int64(bit(both))
-		c.scoresCompared += int64(bit(scored))
-		c.scores += int64(bit(moved))
+		c.compared += kind.Bit(both)
+		c.scoresCompared += kind.Bit(scored)
+		c.scores += kind.Bit(moved)
 	}
 	return c
 }

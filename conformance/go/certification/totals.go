@@ -3,6 +3,7 @@ package certification
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 )
 
@@ -63,7 +64,7 @@ func (r *run) conditions() []any {
 				continue
 			}
 			compared[axis]++
-			differing[axis] += int64(bit(a.found.differs(b.found)))
+			differing[axis] += kind.Bit(a.found.differs(b.found))
 		}
 	}
 	out := []any{}

@@ -3,6 +3,8 @@ package certification
 import (
 	"cmp"
 	"slices"
+
+	"lockstep/conformance/go/kind"
 )
 
 // witness is what the rounds of a cell show of batch and cache ([CERT-11] to [CERT-13]).
@@ -27,7 +29,7 @@ func most(intervals []interval) int64 {
 	var moments []moment
 	for _, one := range intervals {
 		if one.start < one.end {
-			own := int64(bit(one.probe))
+			own := kind.Bit(one.probe)
 			moments = append(moments, moment{one.start, 1, own}, moment{one.end, -1, -own})
 		}
 	}

@@ -121,7 +121,7 @@ func (c *calibration) checkRungs(stated []*lcj.Object) *refusal.Refusal {
 				of[g] = quantile(ascending(positions, gate.measure), gate.permille)
 			}
 			one.statistics = append(one.statistics, of)
-			statistics = append(statistics, list(of))
+			statistics = append(statistics, lcj.Array(of))
 		}
 		quantiles := []any{}
 		for m := range measuresNumber {
@@ -129,7 +129,7 @@ func (c *calibration) checkRungs(stated []*lcj.Object) *refusal.Refusal {
 			for _, permille := range c.kind.quantiles {
 				of = append(of, quantile(values, permille))
 			}
-			quantiles = append(quantiles, list(of))
+			quantiles = append(quantiles, lcj.Array(of))
 		}
 		for _, member := range []struct {
 			name  string
@@ -141,12 +141,4 @@ func (c *calibration) checkRungs(stated []*lcj.Object) *refusal.Refusal {
 		}
 	}
 	return nil
-}
-
-func list(numbers []int64) []any {
-	out := make([]any, len(numbers))
-	for i, n := range numbers {
-		out[i] = n
-	}
-	return out
 }

@@ -85,7 +85,7 @@ func (c *calibration) checkPlacements(stated []*lcj.Object) *refusal.Refusal {
 		switch {
 		case one.Int("accepts") != int64(i+1):
 			return refusal.New(badValue, at+"/accepts")
-		case !lcj.Equal(one.Member("thresholds"), list(p.thresholds)):
+		case !lcj.Equal(one.Member("thresholds"), lcj.Array(p.thresholds)):
 			return refusal.New(recount, at+"/thresholds")
 		case !lcj.Equal(one.Member("outcomes"), outcomes):
 			return refusal.New(notDerived, at+"/outcomes")

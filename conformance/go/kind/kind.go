@@ -26,3 +26,11 @@ func CheckNotRun(predicate *lcj.Object, beginning []string) *refusal.Refusal {
 	}
 	return nil
 }
+
+// Bit is 1 for true: what a condition adds to a count, or is in a ledger.
+func Bit(condition bool) int64 {
+	if condition {
+		return 1
+	}
+	return 0
+}

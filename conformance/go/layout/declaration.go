@@ -141,16 +141,6 @@ func isKV(component string) bool {
 	return component == "K" || component == "V"
 }
 
-// Stacked says whether a tensor of the layout holds two or more components ([HUNT-4]).
-func (l Layout) Stacked() bool {
-	for _, tensor := range l.Tensors {
-		if len(tensor.Components) > 1 {
-			return true
-		}
-	}
-	return false
-}
-
 // Tensor gives the tensor that holds a component, or nil.
 func (l Layout) Tensor(component string) *Tensor {
 	for i, tensor := range l.Tensors {

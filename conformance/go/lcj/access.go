@@ -55,3 +55,20 @@ func each[T any](list []any) []T {
 	}
 	return out
 }
+
+// Optional gives a member that may be null or absent, as nil then.
+func Optional[T any](o *Object, name string) *T {
+	if value, given := o.Member(name).(T); given {
+		return &value
+	}
+	return nil
+}
+
+// Array gives the array of some elements.
+func Array[T any](elements []T) []any {
+	out := make([]any, len(elements))
+	for i, element := range elements {
+		out[i] = element
+	}
+	return out
+}

@@ -22,7 +22,7 @@ func (r *Reader) CheckSettings(stated []*lcj.Object, arms []*Arm, pointer string
 	for _, one := range r.data.settings {
 		found.names = append(found.names, one.Text("name"))
 	}
-	if !inOrder(stated, arms) {
+	if !InOrder(stated, arms) {
 		return nil, refusal.New(underived, pointer)
 	}
 	for i, arm := range arms {
@@ -71,13 +71,10 @@ func (s *Settings) Unlike(a, b *Arm) []any {
 	return names
 }
 
-// inOrder says whether a list has an entry for each arm, in order.
-func inOrder(stated []*lcj.Object, arms []*Arm) bool {
+// InOrder says whether a list has an entry for each arm, in order.
+func InOrder(stated []*lcj.Object, arms []*Arm) bool {
 	return slices.EqualFunc(stated, arms, func(o *lcj.Object, arm *Arm) bool { return o.Text("arm") == arm.Name })
 }
-
-// InOrder says whether a list has an entry for each arm, in order.
-func InOrder(stated []*lcj.Object, arms []*Arm) bool { return inOrder(stated, arms) }
 
 // resolve reads a setting back from the bodies that were sent.
 func resolve(setting *lcj.Object, bodies []*lcj.Object) any {

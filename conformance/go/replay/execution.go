@@ -1,10 +1,11 @@
 package replay
 
 import (
-	"lockstep/conformance/go/engine"
 	"slices"
 	"strings"
 
+	"lockstep/conformance/go/engine"
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -48,7 +49,7 @@ func (b *batch) add(r *request, end, token, size int64) {
 	for position := r.computed; position < end; position++ {
 		slot := r.table[position/size]*size + position%size
 		isOutput := token >= 0 && position == end-1
-		b.work = append(b.work, engine.Numbers(r.number, position, r.known[position], slot, bit(isOutput))...)
+		b.work = append(b.work, engine.Numbers(r.number, position, r.known[position], slot, kind.Bit(isOutput))...)
 	}
 	if token >= 0 {
 		b.emitted = append(b.emitted, engine.Numbers(r.number, end, token)...)
@@ -94,15 +95,7 @@ func (e *execution) runStep(number int64, actions, logged []any, trajectory *lcj
 // object is an event as a document has it.
 func (v event) object() *lcj.Object {
 	return lcj.NewObject().Set("request", v.request).Set("event", v.event).Set("tokens", v.tokens).
-		Set("blocks", list(v.blocks)).Set("published", list(v.published))
-}
-
-func list(integers []int64) []any {
-	out := []any{}
-	for _, n := range integers {
-		out = append(out, n)
-	}
-	return out
+		Set("blocks", lcj.Array(v.blocks)).Set("published", lcj.Array(v.published))
 }
 
 // checkParts is step 5 after a step.

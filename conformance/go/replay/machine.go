@@ -2,9 +2,10 @@ package replay
 
 import (
 	"cmp"
-	"lockstep/conformance/go/engine"
 	"slices"
 
+	"lockstep/conformance/go/engine"
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/relation"
 )
 
@@ -216,14 +217,14 @@ func (m *machine) closeStep() {
 func (m *machine) ledger() []int64 {
 	list := []int64{int64(len(m.blocks))}
 	for _, b := range m.blocks {
-		list = append(list, b.holders, bit(b.cached), b.written)
+		list = append(list, b.holders, kind.Bit(b.cached), b.written)
 	}
 	evictable := m.evictable()
 	list = append(append(list, int64(len(evictable))), evictable...)
 	list = append(list, int64(len(m.requests)))
 	for _, r := range m.requests {
 		state := int64(slices.Index(m.relation.States, r.state))
-		list = append(list, state, r.computed, r.outputs, bit(r.stopped), int64(len(r.table)))
+		list = append(list, state, r.computed, r.outputs, kind.Bit(r.stopped), int64(len(r.table)))
 		list = append(list, r.table...)
 	}
 	return append(append(list, int64(len(m.queue))), m.queue...)

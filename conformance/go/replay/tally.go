@@ -3,6 +3,7 @@ package replay
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/relation"
@@ -57,7 +58,7 @@ func (t *tally) rows(start, end int64) {
 
 func (t *tally) step(hasBatch bool) {
 	t.counts["steps"]++
-	t.counts["batches"] += bit(hasBatch)
+	t.counts["batches"] += kind.Bit(hasBatch)
 }
 
 // seen counts how often the requests show each n-gram, in the order of [RPL-5].
@@ -115,12 +116,4 @@ func (t *tally) checkCounts(stated *lcj.Object) *refusal.Refusal {
 		}
 	}
 	return nil
-}
-
-// bit is 1 for true.
-func bit(condition bool) int64 {
-	if condition {
-		return 1
-	}
-	return 0
 }

@@ -125,8 +125,8 @@ func (r *Request) ending(request, artifact *lcj.Object, positions []*lcj.Object)
 
 // ReadRequest reads a request that its schema admits.
 func ReadRequest(request *lcj.Object) *Request {
-	parameters, ok := Resolve(request.Text("temperature"), optional[int64](request, "top_k"),
-		optional[string](request, "top_p"), optional[string](request, "min_p"))
+	parameters, ok := Resolve(request.Text("temperature"), lcj.Optional[int64](request, "top_k"),
+		lcj.Optional[string](request, "top_p"), lcj.Optional[string](request, "min_p"))
 	if !ok {
 		panic("sampling: parameters that the schema does not admit")
 	}
@@ -139,14 +139,6 @@ func ReadRequest(request *lcj.Object) *Request {
 		Vocabulary: request.Int("vocab_size"), MinTokens: request.Int("min_tokens"),
 		StopTokens: request.Ints("stop_tokens"),
 	}
-}
-
-// optional gives a member that may be null, as nil then.
-func optional[T any](object *lcj.Object, name string) *T {
-	if value, ok := object.Member(name).(T); ok {
-		return &value
-	}
-	return nil
 }
 
 func readPosition(stated *lcj.Object) Position {

@@ -1,6 +1,7 @@
 package throughput
 
 import (
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/probe"
 	"lockstep/conformance/go/refusal"
@@ -81,7 +82,7 @@ func (r *run) compare(a, b *probe.Arm) (*comparison, []probe.Derived) {
 		x, y := of[a], of[b]
 		if x.Refusal == "" && y.Refusal == "" {
 			ratios = append(ratios, ratio{int64(block), x.Wall, y.Wall})
-			first += bit(x.Place < y.Place)
+			first += kind.Bit(x.Place < y.Place)
 			continue
 		}
 		refused := x

@@ -160,19 +160,11 @@ func (r *run) readSamples(reader *probe.Reader, predicate *lcj.Object) *refusal.
 func (r *run) count(s *probe.Sample) {
 	r.counts["samples"]++
 	r.counts["requests"] += int64(len(s.Requests))
-	r.counts["samples_refused"] += bit(s.Refusal != "")
-	r.counts["samples_guarded"] += bit(s.Guarded(r.probes, "prompt_tokens"))
+	r.counts["samples_refused"] += kind.Bit(s.Refusal != "")
+	r.counts["samples_guarded"] += kind.Bit(s.Guarded(r.probes, "prompt_tokens"))
 	for _, request := range s.Requests {
 		if n, ok := request.Member("generated").(int64); ok {
 			r.counts["tokens"] += n
 		}
 	}
-}
-
-// bit is 1 for true.
-func bit(condition bool) int64 {
-	if condition {
-		return 1
-	}
-	return 0
 }

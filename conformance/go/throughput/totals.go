@@ -41,8 +41,8 @@ func (r *run) checkCriteria(stated []*lcj.Object) *refusal.Refusal {
 		if err != nil {
 			return err
 		}
-		r.counts["criteria_killed"] += bit(killed)
-		r.counts["criteria_not_separable"] += bit(outcome == "not_separable")
+		r.counts["criteria_killed"] += kind.Bit(killed)
+		r.counts["criteria_not_separable"] += kind.Bit(outcome == "not_separable")
 	}
 	r.counts["criteria"] = int64(len(stated))
 	return nil
@@ -69,10 +69,10 @@ func (r *run) conclude(stated *statement.Statement) (*kind.Derived, *refusal.Ref
 	r.counts["arms"], r.counts["blocks"] = int64(len(r.arms)), r.blocks
 	r.counts["comparisons"] = int64(len(r.compared))
 	for _, c := range r.compared {
-		r.counts["comparisons_measured"] += bit(c.verdict == "MEASURED")
+		r.counts["comparisons_measured"] += kind.Bit(c.verdict == "MEASURED")
 	}
 	for _, flagged := range r.spreads {
-		r.counts["arms_flagged"] += bit(flagged)
+		r.counts["arms_flagged"] += kind.Bit(flagged)
 	}
 	r.counts["pins_agreeing"], r.counts["pins_differing"] = probe.Pins(r.arms)
 	r.counts["settings_flagged"] = r.settings.Flagged

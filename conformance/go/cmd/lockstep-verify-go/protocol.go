@@ -154,7 +154,7 @@ func judge(
 	result := run(input(request, name), verify.Request{
 		Policy: policy, Clock: clock(request), SubjectDigest: subjectDigest(request), Evidence: evidence,
 	})
-	values := lcj.NewObject().Set("signers", list(result.Signers)).Set("unknown_signatures", result.Unknown)
+	values := lcj.NewObject().Set("signers", lcj.Array(result.Signers)).Set("unknown_signatures", result.Unknown)
 	if name == "certificate" {
 		values.Set("verdict", orNull(result.Verdict)).Set("counts", countsObject(result.Counts)).
 			Set("rederivation", orNull(result.Rederivation))
@@ -248,14 +248,6 @@ func evidenceOf(request *lcj.Object) (kind.Evidence, func()) {
 		}
 	}
 	return document.Folder(folder), func() { os.RemoveAll(folder) }
-}
-
-func list(texts []string) []any {
-	out := []any{}
-	for _, text := range texts {
-		out = append(out, text)
-	}
-	return out
 }
 
 func orNull(text string) any {

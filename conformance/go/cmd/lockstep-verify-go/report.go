@@ -51,7 +51,7 @@ func jsonReport(file, code, pointer string, exit int, result verify.Result) *lcj
 		Set("exit", int64(exit)).Set("code", code).Set("pointer", pointer).
 		Set("expected", nil).Set("got", nil).Set("verdict", orNull(result.Verdict)).
 		Set("counts", countsObject(result.Counts)).Set("ledger", nil).
-		Set("signers", list(result.Signers)).Set("unknown_signatures", result.Unknown).
+		Set("signers", lcj.Array(result.Signers)).Set("unknown_signatures", result.Unknown).
 		Set("rederivation", orNull(result.Rederivation)).Set("time", nil).
 		Set("payload_sha256", orNull(result.PayloadSha256))
 	if result.Refusal != nil && result.Refusal.Expected != "" {
@@ -59,7 +59,7 @@ func jsonReport(file, code, pointer string, exit int, result verify.Result) *lcj
 	}
 	if result.Ledger != nil {
 		ledger := countsObject(result.Ledger.Counts).(*lcj.Object)
-		object.Set("ledger", ledger.Set("attested_kinds", list(result.Ledger.Attested)))
+		object.Set("ledger", ledger.Set("attested_kinds", lcj.Array(result.Ledger.Attested)))
 	}
 	if exit == 0 {
 		object.Set("time", "unproven")

@@ -162,8 +162,8 @@ func weightsOf(request *lcj.Object) ([]sampling.Weight, bool) {
 		}
 		support[i] = sampling.Logprob{Token: pair[0], Value: value}
 	}
-	with, ok := sampling.Resolve(request.Text("temperature"), optional[int64](request, "top_k"),
-		optional[string](request, "top_p"), optional[string](request, "min_p"))
+	with, ok := sampling.Resolve(request.Text("temperature"), lcj.Optional[int64](request, "top_k"),
+		lcj.Optional[string](request, "top_p"), lcj.Optional[string](request, "min_p"))
 	if !ok || with.Greedy() || !sampling.ValidSupport(support) {
 		return nil, false
 	}
@@ -192,19 +192,11 @@ func pairsOf(object *lcj.Object, name string) ([][2]string, bool) {
 	return pairs, true
 }
 
-// optional gives a member that may be null, as nil then.
-func optional[T any](object *lcj.Object, name string) *T {
-	if value, given := object.Member(name).(T); given {
-		return &value
-	}
-	return nil
-}
-
 // upstreamParameters reads parameters; what a request does not have is empty.
 func upstreamParameters(request *lcj.Object) sampling.UpstreamParameters {
 	with := sampling.UpstreamParameters{
-		TopK: optional[int64](request, "top_k"), TopP: optional[string](request, "top_p"),
-		MinP: optional[string](request, "min_p"),
+		TopK: lcj.Optional[int64](request, "top_k"), TopP: lcj.Optional[string](request, "top_p"),
+		MinP: lcj.Optional[string](request, "min_p"),
 	}
 	with.Temperature, _ = request.Member("temperature").(string)
 	with.ContractVersion, _ = request.Member("contract_version").(string)
