@@ -50,3 +50,22 @@ def test_a_disagreement_is_no_success(
     status, out = run(monkeypatch, capsys, tmp_path / "bench.json")
     assert status == 3
     assert " 0 differ" not in out
+
+
+def test_a_median_below_its_floor_is_no_success(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    slow = benchmark.Ratios("plain", 5, (0.9, 1.1, -1.0))
+    fast = slow._replace(name="decimal", ratios=(0.0,))
+    told = {"slow": (slow._replace(ratios=(-1.0,)), fast), "fast": (slow, fast)}
+    monkeypatch.setattr(benchmark, "race", lambda *given: told["slow"])
+    assert run(monkeypatch, capsys, tmp_path / "bench.json")[0] == 3
+    monkeypatch.setattr(benchmark, "race", lambda *given: told["fast"])
+    assert run(monkeypatch, capsys, tmp_path / "bench.json")[0] == 0
+
+
+def test_contestants_that_disagree_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "SEQUENCE", 4)
+    monkeypatch.setattr(benchmark, "one_by_one", lambda *given: ["another reason"] * 4)
+    with pytest.raises(AssertionError, match="plain and the batch disagree at 5 tokens"):
+        benchmark.race(5, 1, 20)

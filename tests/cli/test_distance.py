@@ -10,11 +10,13 @@ import pytest
 import typer
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from lockstep import spec
 from lockstep.certificate.envelope import sign_statement
 from lockstep.cli import distance as command
 from lockstep.cli.payload_tables import describe
 from lockstep.engine.opening import open_model
 from lockstep.evidence.index import statement_of
+from lockstep.issue import Issued
 from lockstep.issue_distance import issue_distance_calibration
 from lockstep.sampling import resolve
 from lockstep.sampling.document import artifact_document
@@ -160,3 +162,23 @@ def test_all_rungs_cannot_be_accepted(tmp_path: Path) -> None:
         lambda: command.calibrate(None, None, None, 10, 2, 2, 1, output, None, None),
     )
     assert not output.exists()
+
+
+def test_a_ladder_that_no_certificate_holds_is_not_signed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, signer = ladder(), [Ed25519PrivateKey.generate()]
+    data = dict(spec.load("distance-calibration.json"))
+
+    def sign() -> Issued:
+        return issue_distance_calibration(
+            made, 3, signer, issued_at="2026-11-29T12:00:00Z", command="test"
+        )
+
+    counts = sign().predicate["counts"]
+    pairs = counts["signed_tokens"] + counts["reference_tokens"]
+    load = spec.load
+    changed = "distance-calibration.json"
+    monkeypatch.setattr(spec, "load", lambda name: data if name == changed else load(name))
+    data["pairs_most"] = pairs
+    sign()
+    data["pairs_most"] = pairs - 1
+    refused("LIMIT_SIZE", sign)

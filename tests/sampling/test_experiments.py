@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lockstep import spec
 from lockstep.claims.sampling_experiments import bits, outcome, predicate
+from lockstep.sampling import experiments_computed
 from lockstep.sampling.experiments import Scale, observe
+from lockstep.sampling.forced import Text
 from tests import experiments_records as records
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,12 @@ def test_bits_are_written_earliest_first(differing: tuple[bool, ...], text: str)
 def test_an_experiment_without_its_roles_was_not_run() -> None:
     assert outcome(1, [], []) == outcome(4, records.series(), []) == "not_run"
     assert outcome(1, records.series(), []) == "shown"
+
+
+def test_a_process_that_fails_is_no_observation(tmp_path: Path) -> None:
+    text = Text("text-0", (1, 2), (3,))
+    rows = [np.zeros((1, 4), np.float32)]
+    refused("INTERNAL", lambda: experiments_computed._process(tmp_path / "none", [text], rows))
 
 
 @pytest.mark.slow
