@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lockstep.sampling.experiments import Experiments
+from lockstep_verify import limits
 from tests import experiments_records as records
 from tests.statements import judge, put, refusal
 
@@ -114,6 +115,20 @@ def test_a_bit_that_is_taken_away_is_seen(statement: Statement) -> None:
     at = first(statement, "binary32")
     put(statement, f"{P}/series/{at}/differing", "000")
     assert refusal(statement) == (H10, f"{P}/series/{at}/count")
+
+
+@pytest.mark.parametrize(("positions", "values", "at"), [(8, 5, "series"), (1, 9, "distances")])
+def test_more_than_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, positions: int, values: int, at: str
+) -> None:
+    measured = [one._replace(values=(1,) * values) for one in records.distances()]
+    made = records.statement(records.experiments(records.series(positions), measured))
+    counts = made["predicate"]["counts"]
+    most = max(counts["positions"], counts["values"])
+    monkeypatch.setattr(limits, "EXPERIMENT_POSITIONS", most)
+    judge(made)
+    monkeypatch.setattr(limits, "EXPERIMENT_POSITIONS", most - 1)
+    assert refusal(made) == ("LIMIT_SIZE", f"{P}/{at}")
 
 
 def test_observations_are_bound(statement: Statement) -> None:
