@@ -12,6 +12,7 @@ from typing import Any
 from lockstep import spec
 from lockstep.certificate import lcj
 from lockstep.errors import LockstepError
+from lockstep.evidence.index import at_pointer
 
 PREDICATE_TYPE = "urn:lockstep:certificate:withdrawal:v1"
 
@@ -75,14 +76,10 @@ def value_at(statement: Any, pointer: str) -> Any:
     Raises:
         LockstepError: WITHDRAWAL_MISMATCH, nothing stands there.
     """
-    value = statement
-    for step in pointer.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        try:
-            value = value[int(name)] if isinstance(value, list) else value[name]
-        except (KeyError, IndexError, TypeError, ValueError):
-            raise LockstepError("WITHDRAWAL_MISMATCH", pointer, "a claim", "nothing") from None
-    return value
+    try:
+        return at_pointer(statement, pointer)
+    except (KeyError, TypeError):
+        raise LockstepError("WITHDRAWAL_MISMATCH", pointer, "a claim", "nothing") from None
 
 
 def _claim(one: Mapping[str, Any], statement: Any, digest: str) -> dict[str, Any]:

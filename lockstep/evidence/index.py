@@ -13,6 +13,8 @@ from lockstep.evidence.figures import FIGURES
 from lockstep.evidence.words import WORDS
 
 _ROW = re.compile(r"^\|(?P<text>[^|]+)\|(?P<value>[^|]+)\|\s*`(?P<id>[a-z0-9-]+)`\s*\|$", re.M)
+_PLACE = re.compile(r"0|[1-9][0-9]{0,6}")
+"""Of a list's entry, as RFC 6901 writes it; the bound is the verifier's."""
 
 
 def statement_of(certificate: bytes) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def at_pointer(document: Any, pointer: str) -> Any:
     for step in pointer.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):
-            if not name.isdigit() or int(name) >= len(value):
+            if not _PLACE.fullmatch(name) or int(name) >= len(value):
                 raise KeyError(pointer)
             value = value[int(name)]
         else:

@@ -151,7 +151,27 @@ def test_a_withdrawal_is_bound_to_its_certificate() -> None:
     assert refusal(wrong) == ("SUBJECT_MISMATCH", "/subject/1/digest/sha256")
 
 
-def test_the_producer_withdraws_only_what_is_there() -> None:
-    for pointer in ("/predicate/none", "/predicate/published/9", "/predicate/verdict/x"):
-        refused("WITHDRAWAL_MISMATCH", lambda p=pointer: withdrawal({**CLAIM, "pointer": p}))
+@pytest.mark.parametrize(
+    "pointer",
+    ["/predicate/none", "/predicate/published/9", "/predicate/published/-1",
+     "/predicate/published/01", "/predicate/verdict/x"],
+)  # fmt: skip
+def test_the_producer_withdraws_only_what_is_there(pointer: str) -> None:
+    refused("WITHDRAWAL_MISMATCH", lambda: withdrawal({**CLAIM, "pointer": pointer}))
+
+
+def test_the_producer_withdraws_of_a_certificate_alone() -> None:
     refused("NOT_AN_OBJECT", lambda: withdrawal(certificate=b"[]"))
+    refused("BASE64_NONCANONICAL", lambda: withdrawal(certificate=b'{"payload": "!"}'))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"), [((), "a folder"), (("--unsigned",), "signed certificates")]
+)
+def test_a_folder_that_cannot_be_heeded_is_a_fault_of_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], told: str
+) -> None:
+    folder = tmp_path / "none"
+    assert cli.main([*options, "--withdrawals", str(folder), str(tmp_path / "c.cert.json")]) == 2
+    said = capsys.readouterr()
+    assert f"--withdrawals: {told}" in said.out + said.err
