@@ -1,5 +1,6 @@
 """Records of measurements, and why one may enter no figure (MEAS-1 to MEAS-5)."""
 
+import tomllib
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -164,13 +165,8 @@ def judge(values: dict[str, int | None], attribution: dict[str, int | None] | No
 @cache
 def pairings() -> dict[tuple[str, str, str], dict[str, str]]:
     """Give the registry of metrics and questions by engine, metric and question (MEAS-5)."""
-    text = spec.read("metrics.toml").decode("utf-8")
-    found = {}
-    for section in text.split("[[pairing]]\n")[1:]:
-        lines = (line.partition(" = ") for line in section.splitlines() if " = " in line)
-        entry = {name: value.removeprefix('"').removesuffix('"') for name, _, value in lines}
-        found[entry["engine"], entry["metric"], entry["question"]] = entry
-    return found
+    data = tomllib.loads(spec.read("metrics.toml").decode("utf-8"))
+    return {(one["engine"], one["metric"], one["question"]): one for one in data["pairing"]}
 
 
 def _check_metric(engine: str, value: dict[str, Any], at: str) -> None:
