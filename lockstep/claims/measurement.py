@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from lockstep import spec
-from lockstep.claims.measurement_readings import Readings
+from lockstep.claims.measurement_readings import Readings, written
 from lockstep.claims.measurement_totals import counts, verdict
 from lockstep.errors import LockstepError
 from lockstep.measure import comparisons, laws, profiles, units
@@ -95,11 +95,6 @@ _SECTIONS = (
 )
 
 
-def fraction(value: Fraction) -> dict[str, str]:
-    """Write a fraction in lowest terms as the schema has it."""
-    return {"num": str(value.numerator), "den": str(value.denominator)}
-
-
 def opened(stated: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]]) -> Record:
     """Give a record of the predicate as folds take it."""
     arm, against = arms[stated["arm"]], arms.get(stated["against"] or "")
@@ -169,10 +164,10 @@ def _fit(
         "left_out": left_out,
         "population": len(chosen),
         "rank": solution.rank,
-        "determinant": fraction(solution.determinant),
+        "determinant": written(solution.determinant),
         "condition_permille": str(solution.condition_permille),
         "coefficients": [
-            {"name": name, "unit": unit, "value": fraction(value)}
+            {"name": name, "unit": unit, "value": written(value)}
             for (name, unit), value in zip(named, solution.coefficients, strict=True)
         ],
         "ranges": _ranges(one["law"], chosen),
@@ -182,15 +177,15 @@ def _fit(
 
 def _residuals(solution: Solution) -> dict[str, Any]:
     return {
-        "largest_residual": fraction(solution.largest_residual),
-        "mean_square_residual": fraction(solution.mean_square_residual),
+        "largest_residual": written(solution.largest_residual),
+        "mean_square_residual": written(solution.mean_square_residual),
     }
 
 
 def _ranges(name: str, chosen: list[Record]) -> list[dict[str, Any]]:
     columns = zip(*(laws.point(name, record)[0] for record in chosen), strict=True)
     return [
-        {"regressor": regressor, "least": fraction(min(cells)), "greatest": fraction(max(cells))}
+        {"regressor": regressor, "least": written(min(cells)), "greatest": written(max(cells))}
         for regressor, cells in zip(laws.law(name)["regressors"], columns, strict=True)
     ]
 
@@ -212,8 +207,8 @@ def _published(one: Mapping[str, Any], readings: Readings, pointer: str) -> dict
     reading = None if full["reading"] is None else readings.named(full["reading"])
     return {
         **full,
-        "value": fraction(Fraction(full["value"])),
-        "resolution": fraction(Fraction(full["resolution"])),
+        "value": written(Fraction(full["value"])),
+        "resolution": written(Fraction(full["resolution"])),
         "outcome": comparisons.outcome(full, reading, pointer),
     }
 

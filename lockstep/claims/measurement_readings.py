@@ -64,14 +64,11 @@ class Readings:
         reading = direct(one, self._records, pointer)
         self._add(reading, (), pointer)
         return {
-            "kind": type(reading).__name__,
-            "name": reading.name,
-            "unit": reading.unit,
-            "profiles": list(reading.profiles),
+            **self._common(reading),
             "records": list(one["records"]),
             "quantity": one["quantity"],
             "statistic": one["statistic"],
-            "value": _written(reading.value),
+            "value": written(reading.value),
         }
 
     def derive(self, one: Mapping[str, Any], pointer: str) -> dict[str, Any]:
@@ -159,9 +156,9 @@ class Readings:
             "operation": one["operation"],
             "operands": list(one.get("operands", ())),
             "coefficient": one.get("coefficient"),
-            "given": None if given is None else _written(Fraction(given)),
+            "given": None if given is None else written(Fraction(given)),
             "varies": profiles.varying(self._known, reading.profiles),
-            "value": _written(reading.value),
+            "value": written(reading.value),
         }
 
 
@@ -171,5 +168,6 @@ def _outside(reading: Reading) -> bool:
     return isinstance(reading, PredictedOutsideMeasuredArm) or reading.given_outside
 
 
-def _written(value: Fraction) -> dict[str, str]:
+def written(value: Fraction) -> dict[str, str]:
+    """Write a fraction in lowest terms as the schema has it."""
     return {"num": str(value.numerator), "den": str(value.denominator)}

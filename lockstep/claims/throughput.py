@@ -60,10 +60,11 @@ def predicate(
     settings = document.settings(seen.arms, seen.samples, seen.bodies)
     spreads = [_spread(one["name"], samples) for one in arms]
     run = _Run(arms, samples, settings, spreads)
-    found = [_interval(run, a, b) for a, b in comparisons]
+    paired = [_pairs(run, a, b) for a, b in comparisons]
+    found = [ratios.interval(pairs, data["confidence_permille"]) for pairs in paired]
     compared = [
-        _comparison(run, a, b, interval)
-        for (a, b), interval in zip(comparisons, found, strict=True)
+        _comparison(run, names, pairs, interval)
+        for names, pairs, interval in zip(comparisons, paired, found, strict=True)
     ]
     decided = [_criterion(one, found) for one in criteria]
     return {
@@ -142,10 +143,6 @@ def _spread(name: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _interval(run: _Run, a: str, b: str) -> ratios.Interval | None:
-    return ratios.interval(_pairs(run, a, b), spec.load(FILE)["confidence_permille"])
-
-
 def _pairs(run: _Run, a: str, b: str) -> list[ratios.Ratio]:
     left, right = run.of(a), run.of(b)
     return [
@@ -155,13 +152,18 @@ def _pairs(run: _Run, a: str, b: str) -> list[ratios.Ratio]:
     ]
 
 
-def _comparison(run: _Run, a: str, b: str, found: ratios.Interval | None) -> dict[str, Any]:
-    pairs = _pairs(run, a, b)
+def _comparison(
+    run: _Run,
+    names: tuple[str, str],
+    pairs: Sequence[ratios.Ratio],
+    found: ratios.Interval | None,
+) -> dict[str, Any]:
+    a, b = names
     left, right = run.of(a), run.of(b)
     a_first = sum(left[one.block]["place"] < right[one.block]["place"] for one in pairs)
     asked, other = run.resolved(a), run.resolved(b)
     unlike = [name for name in asked if asked[name] != other[name]]
-    flags = _flags(run, (a, b), found, unlike, a_first, len(pairs))
+    flags = _flags(run, names, found, unlike, a_first, len(pairs))
     return {
         "a": a,
         "b": b,
