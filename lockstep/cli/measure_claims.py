@@ -116,9 +116,6 @@ def show(
 
     Example: lockstep measure show evidence/measurement-seed-001.cert.json --plot fits.svg
     """
-    import base64
-    import json
-
     from lockstep.cli import say
     from lockstep.cli.show import present
 
@@ -126,10 +123,10 @@ def show(
         options.require_output(plot, "--plot")
     data = present(certificate, trust, withdrawals, rows)
     if plot is not None:
+        from lockstep.evidence.index import statement_of
         from lockstep.measure.plot import draw
 
-        predicate = json.loads(base64.b64decode(json.loads(data)["payload"]))["predicate"]
-        draw(predicate, plot)
+        draw(statement_of(data)["predicate"], plot)
         say(f"wrote {plot}")
 
 

@@ -154,11 +154,13 @@ def _around(servers: Sequence[Server], known: Probed) -> tuple[int, ...]:
         if server.known is not None and server.known.found.description.context is not None
     ]
     most = min([LONGEST, *(context // 2 for context in contexts)])
-    budgets = {budget_of(known, arm.name).exact for arm in known.arms} - {None}
-    found = {64, 128, 256, 512} if not budgets else set[int]()
-    for one in budgets:
-        size = one or 0
-        found |= {max(1, size // 2), size, size + 1, 2 * size, 3 * size}
+    exact = [budget_of(known, arm.name).exact for arm in known.arms]
+    found = {
+        length
+        for size in exact
+        if size is not None
+        for length in (max(1, size // 2), size, size + 1, 2 * size, 3 * size)
+    } or {64, 128, 256, 512}
     return tuple(sorted(length for length in found if length <= most)) or (most,)
 
 

@@ -1,7 +1,5 @@
 """`lockstep show`: a certificate's payload for people, under a banner unless just verified."""
 
-import base64
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -39,6 +37,7 @@ def present(certificate: Path, trust: Path | None, withdrawals: Path | None, row
         typer.Exit: it did not verify, or is none that can be shown.
     """
     from lockstep.cli import say
+    from lockstep.evidence.index import statement_of
 
     # The bytes that are shown are the bytes that were verified, whatever happens to the file.
     data = read_certificate(certificate)
@@ -47,8 +46,7 @@ def present(certificate: Path, trust: Path | None, withdrawals: Path | None, row
     banner = f"VERIFIED: {result['verdict']}" if verified else f"{UNVERIFIED}: {result['code']}"
     say(f"=== {banner} ===")
     try:
-        payload = json.loads(base64.b64decode(json.loads(data)["payload"]))
-        tables = describe(payload, rows)
+        tables = describe(statement_of(data), rows)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         say("The payload cannot be read as a certificate of a known kind.")
         raise typer.Exit(3) from None

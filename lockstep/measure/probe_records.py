@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -73,9 +73,3 @@ def _value(sample: Sample, quantity: str, number: int) -> dict[str, Any]:
     metrics = {one.question: one.metric for one in sample.window.counters}
     metric = metrics.get(quantity) if quantity == "steps" else None
     return {"quantity": quantity, "value": number, "resolution": 1, "metric": metric}
-
-
-def sampled_quantities(entries: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Give every quantity that records of these entries may have."""
-    listed = {one["name"]: one["quantities"] for one in spec.load(FILE)["probes"]}
-    return {name for entry in entries for name in listed[entry["probe"]]}

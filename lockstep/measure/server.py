@@ -49,7 +49,6 @@ class Wanted:
         requested: settings that are asked for, by the names of the data.
         overrides: over what the adapter knows.
         key: for calls.
-        ready_seconds: for a launched server until it answers.
     """
 
     name: str
