@@ -17,7 +17,7 @@ from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
 
 from lockstep import spec
-from lockstep.certificate.statement import detection_subjects, predicate_type
+from lockstep.certificate.statement import detection_subjects, statement, subject
 from lockstep.certify.cells import planned
 from lockstep.certify.trials import CASES, Trial, trials
 from lockstep.claims.detection import predicate
@@ -169,13 +169,7 @@ def document() -> dict[str, Any]:
         records.append(record(trial, sort))
     folded = predicate(records, issued_at=ISSUED_AT, producer=PRODUCER)
     _, held = detection_subjects(folded)
-    subjects = [{"name": "spec", "digest": {"sha256": "$spec:detection"}}, held]
-    return {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": subjects,
-        "predicateType": predicate_type("detection"),
-        "predicate": folded,
-    }
+    return statement("detection", [subject("spec", "$spec:detection"), held], folded)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
 
 from lockstep.certificate import lcj
-from lockstep.certificate.statement import predicate_type
+from lockstep.certificate.statement import statement, subject
 
 if TYPE_CHECKING:
     from lockstep.sampling.ladder import Ladder, Pairs
@@ -132,12 +132,7 @@ def document(name: str) -> dict[str, Any]:
         "model": folded["model"]["sha256"],
         "calibration": "$calibration",
     }
-    return {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": one, "digest": {"sha256": at}} for one, at in digests.items()],
-        "predicateType": predicate_type(kind),
-        "predicate": folded,
-    }
+    return statement(kind, [subject(*one) for one in digests.items()], folded)
 
 
 if __name__ == "__main__":

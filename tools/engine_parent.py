@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep import spec
 from lockstep.certificate import lcj
-from lockstep.certificate.statement import predicate_type
+from lockstep.certificate.statement import statement, subject
 from lockstep.engine.environment import binding_of, binding_sha256
 from lockstep.schedule.schedule import Action
 
@@ -220,15 +220,8 @@ def document(name: str) -> dict[str, Any]:
     folded = json.loads(lcj.encode(MAKERS[name]()))
     kind = name.partition("-")[0]
     held = {"spec": f"$spec:{kind}", "model": folded["model"]["sha256"]}
-    return {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [
-            {"name": name, "digest": {"sha256": held.get(name, f"${name}")}}
-            for name in SUBJECTS[kind]
-        ],
-        "predicateType": predicate_type(kind),
-        "predicate": folded,
-    }
+    subjects = [subject(name, held.get(name, f"${name}")) for name in SUBJECTS[kind]]
+    return statement(kind, subjects, folded)
 
 
 if __name__ == "__main__":

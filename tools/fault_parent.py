@@ -21,7 +21,7 @@ from engine_parent import ISSUED_AT, MODEL, PRODUCER, made_up
 
 from lockstep import spec
 from lockstep.certificate import lcj
-from lockstep.certificate.statement import predicate_type
+from lockstep.certificate.statement import statement, subject
 from lockstep.engine.digest import framed
 
 if TYPE_CHECKING:
@@ -253,15 +253,8 @@ def document(name: str) -> dict[str, Any]:
     folded = json.loads(lcj.encode(MAKERS[name]()))
     kind = name.partition("-")[0]
     held = {"spec": f"$spec:{kind}", "model": folded["model"]["sha256"]}
-    return {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [
-            {"name": name, "digest": {"sha256": held.get(name, f"${name}")}}
-            for name in SUBJECTS[kind]
-        ],
-        "predicateType": predicate_type(kind),
-        "predicate": folded,
-    }
+    subjects = [subject(name, held.get(name, f"${name}")) for name in SUBJECTS[kind]]
+    return statement(kind, subjects, folded)
 
 
 def written(value: Any, depth: int = 0) -> str:

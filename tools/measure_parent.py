@@ -18,7 +18,7 @@ from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
 
 from lockstep.certificate import lcj
-from lockstep.certificate.statement import predicate_type
+from lockstep.certificate.statement import statement, subject
 
 SLOW = (1100, 1110, 1120, 1130, 1140, 1150, 1160)
 FAST = (1000,) * 7
@@ -38,15 +38,8 @@ def document() -> dict[str, Any]:
         producer=PRODUCER,
     )
     folded = json.loads(lcj.encode(made))
-    return {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [
-            {"name": "spec", "digest": {"sha256": "$spec:throughput"}},
-            {"name": "arms", "digest": {"sha256": folded["arms_sha256"]}},
-        ],
-        "predicateType": predicate_type("throughput"),
-        "predicate": folded,
-    }
+    subjects = [subject("spec", "$spec:throughput"), subject("arms", folded["arms_sha256"])]
+    return statement("throughput", subjects, folded)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ from fault_parent import written
 
 from lockstep import spec
 from lockstep.certificate import lcj
-from lockstep.certificate.statement import predicate_type
+from lockstep.certificate.statement import statement
+from lockstep.certificate.statement import subject as named
 from lockstep.certify.observation import (
     Adapter,
     CellSeen,
@@ -400,15 +401,8 @@ def document(name: str) -> dict[str, Any]:
     folded = json.loads(
         lcj.encode(predicate(MAKERS[name](), issued_at=ISSUED_AT, producer=PRODUCER))
     )
-    return {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [
-            {"name": "spec", "digest": {"sha256": "$spec:certification"}},
-            {"name": "server", "digest": {"sha256": folded["subject_sha256"]}},
-        ],
-        "predicateType": predicate_type("certification"),
-        "predicate": folded,
-    }
+    subjects = [named("spec", "$spec:certification"), named("server", folded["subject_sha256"])]
+    return statement("certification", subjects, folded)
 
 
 if __name__ == "__main__":

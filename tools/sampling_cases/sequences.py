@@ -11,6 +11,8 @@ from typing import Any
 
 from vector import HANDED, UPSTREAM, V1, Vector
 
+from lockstep.certificate.statement import statement as wrap
+from lockstep.certificate.statement import subject
 from lockstep.claims.sampling import predicate
 from lockstep.sampling.document import artifact_document, read_request
 from lockstep.sampling.executor import execute
@@ -176,12 +178,5 @@ def statement(*sequences: dict[str, Any]) -> dict[str, Any]:
     """Give the document of a certificate's statement, placeholders in the place of digests."""
     judged = judge({"sequences": copy.deepcopy(list(sequences))})
     folded = predicate(judged, issued_at=ISSUED_AT, producer=PRODUCER)
-    return {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [
-            {"name": "spec", "digest": {"sha256": "$spec:sampling"}},
-            {"name": "requests", "digest": {"sha256": "$requests"}},
-        ],
-        "predicateType": "urn:lockstep:certificate:sampling:v1",
-        "predicate": json.loads(json.dumps(folded)),
-    }
+    subjects = [subject("spec", "$spec:sampling"), subject("requests", "$requests")]
+    return wrap("sampling", subjects, json.loads(json.dumps(folded)))
