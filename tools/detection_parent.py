@@ -3,14 +3,15 @@
 Usage: python tools/detection_parent.py > spec/cases/documents/detection.json
 
 No server was asked: what trials showed is written here, an observation of each sort, and folded by
-the claim of the kind. The document is reviewed and committed; it is made anew where the rules or
-the data of the kind change.
+the claim of the kind; their plans are those of `tests/detection_records.py`. The document is
+reviewed and committed; it is made anew where the rules or the data of the kind change.
 """
 
 from __future__ import annotations
 
 import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fault_parent import written
@@ -19,35 +20,23 @@ from server_parent import ISSUED_AT, PRODUCER
 from lockstep import spec
 from lockstep.certificate.statement import detection_subjects, statement, subject
 from lockstep.certify.cells import planned
-from lockstep.certify.trials import CASES, Trial, trials
+from lockstep.certify.trials import Trial, trials
 from lockstep.claims.detection import predicate
 
 if TYPE_CHECKING:
     from lockstep.certify.cells import PlannedCell
 
-CONTEXTS = {"roomy": 1280, "crowded": 256}
 SHOWN = ("difference", "rescoring", "malformed", "failure", "reused", "no_answer")
-"""What the first of the visible faults show; all others show the last but one."""
+"""What the first of the visible faults show; all others show the last."""
 
 
 def plan(trial: Trial) -> dict[str, Any]:
-    """Give the default plan, as a trial has it."""
-    data = spec.load(CASES)
-    positive = trial.operator is None and trial.mode == "invariant"
-    told = {
-        **data["defaults"],
-        "low": 10,
-        "span": 246,
-        "context": CONTEXTS[trial.server],
-        "offers": list(data["capabilities"]),
-        "cases": [one["name"] for one in data["cases"]],
-        "cache": ["warm", "cold", "off"],
-        "lifetimes": trial.lifetimes,
-        "positive": "mode_off" if positive else "absent",
-    }
+    """Give the default plan, as a trial has it, its members in the order of the schema."""
+    from tests import detection_records
+
+    told = detection_records.plan(trial)
     members = spec.load("schemas/detection.schema.json")["$defs"]["plan"]["required"]
-    chosen = data["defaults"]["positive_cases"] if positive else []
-    return {name: {**told, "positive_cases": chosen}[name] for name in members}
+    return {name: told[name] for name in members}
 
 
 @cache
@@ -159,13 +148,14 @@ def record(trial: Trial, sort: str | None) -> dict[str, Any]:
 
 def document() -> dict[str, Any]:
     """Give the statement."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
     records, waiting = [], list(SHOWN)
     for trial in trials():
         if not trial.runs:
             continue
         sort = None
         if trial.expected == "caught":
-            sort = waiting.pop(0) if waiting else "no_answer"
+            sort = waiting.pop(0) if waiting else SHOWN[-1]
         records.append(record(trial, sort))
     folded = predicate(records, issued_at=ISSUED_AT, producer=PRODUCER)
     _, held = detection_subjects(folded)
