@@ -204,6 +204,23 @@ def test_what_does_not_differ_shows_nothing(stated: dict[str, Any], folded: dict
     assert refusal(stated) == (OUTCOME, f"{trial}/shown/kind")
 
 
+def test_a_difference_behind_the_log_probabilities_has_no_delta(
+    stated: dict[str, Any], folded: dict[str, Any]
+) -> None:
+    trial = P + at(folded, "difference")
+    one, other = (get(stated, f"{trial}/shown/answers/{i}/output") for i in (0, 1))
+    for output in (one, other):
+        output["logprobs"] = output["logprobs"][:1]
+        output["top"] = copy.deepcopy(one["top"])
+    other["logprobs"] = list(one["logprobs"])
+    other["top"][1][0]["logprob"] = "-9.75"
+    put(stated, f"{trial}/shown/position", 1)
+    put(stated, f"{trial}/shown/delta", "1.000e-02")
+    assert refusal(stated) == (OUTCOME, f"{trial}/shown/delta")
+    put(stated, f"{trial}/shown/delta", None)
+    assert judge(stated).verdict == "DETECTED"
+
+
 def test_an_answer_that_is_well_formed_shows_nothing(
     stated: dict[str, Any], folded: dict[str, Any]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from lockstep_verify.derive.certification_outputs import Answer, agree, delta
+from lockstep_verify.derive.certification_outputs import Answer, contrast, delta
 from lockstep_verify.derive.certification_plan import Cell
 
 Document = dict[str, Any]
@@ -242,17 +242,7 @@ def _against(one: Seen, others: list[Seen], table: Table) -> Seen | None:
 def _told(scope: str, place: int, a: Seen, b: Seen, table: Table) -> Document:
     left, right = table.answers[a.output], table.answers[b.output]
     one, other = table.outputs[a.output], table.outputs[b.output]
-    kind = "logprobs"
-    if left.tokens != right.tokens:
-        kind = "tokens"
-    elif left.shape != right.shape:
-        kind = "shape"
-    position = None if kind == "shape" else agree(one, other, kind)
-    apart = None
-    numbers = one["logprobs"] or ()
-    # `top` of a malformed answer may go further than its log-probabilities.
-    if kind == "logprobs" and position is not None and position < len(numbers):
-        apart = delta(numbers[position], other["logprobs"][position])
+    kind, position, apart = contrast(left, right, one, other)
     return _member(scope, kind, place, a, b, position, apart)
 
 

@@ -121,6 +121,31 @@ def malformed(
     return told is not None and prompt is not None and len(told) != prompt
 
 
+def contrast(
+    left: Answer, right: Answer, one: Document, other: Document
+) -> tuple[str, int | None, str | None]:
+    """Give kind, position and delta of two outputs that differ (CERT-14, CERT-17).
+
+    Args:
+        left: what counts of the first.
+        right: what counts of the second.
+        one: the first itself.
+        other: the second itself.
+    """
+    kind = "logprobs"
+    if left.tokens != right.tokens:
+        kind = "tokens"
+    elif left.shape != right.shape:
+        kind = "shape"
+    position = None if kind == "shape" else agree(one, other, kind)
+    apart = None
+    numbers = one["logprobs"] or ()
+    # `top` of a malformed answer may go further than its log-probabilities.
+    if kind == "logprobs" and position is not None and position < len(numbers):
+        apart = delta(numbers[position], other["logprobs"][position])
+    return kind, position, apart
+
+
 def agree(left: Document, right: Document, what: str) -> int | None:
     """Give how many leading positions of two outputs agree; None where there are no lists.
 

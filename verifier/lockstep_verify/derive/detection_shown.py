@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lockstep_verify.derive.certification_differences import Signatures
-from lockstep_verify.derive.certification_outputs import Answer, agree, answers, delta, malformed
+from lockstep_verify.derive.certification_outputs import Answer, answers, contrast, delta, malformed
 from lockstep_verify.derive.certification_plan import AT, OTHER_SERVER, OUTCOME, Cell, require
 from lockstep_verify.errors import Refusal
 
@@ -115,15 +115,7 @@ def _difference(shown: Document, cells: list[Cell], at: str) -> Document:
     if a["output"] == b["output"]:
         raise Refusal(OUTCOME, f"{AT}/{at}/kind", "two answers that differ", shown["kind"])
     left, right = answers([a["output"], b["output"]], "logprobs")
-    kind = "logprobs"
-    if left.tokens != right.tokens:
-        kind = "tokens"
-    elif left.shape != right.shape:
-        kind = "shape"
-    position = None if kind == "shape" else agree(a["output"], b["output"], kind)
-    apart = None
-    if kind == "logprobs" and position is not None and a["output"]["logprobs"] is not None:
-        apart = delta(*(one["output"]["logprobs"][position] for one in (a, b)))
+    kind, position, apart = contrast(left, right, a["output"], b["output"])
     return {"scope": scope, "kind": kind, "position": position, "delta": apart}
 
 
