@@ -11,6 +11,7 @@ import copy
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from typing import Any
 
 import pytest
 
+from lockstep.certificate.statement import KINDS
 from lockstep.evidence.index import kind_of
 from lockstep.sampling import parity
 
@@ -153,6 +155,11 @@ def test_a_fault_is_internal_and_a_misuse_usage(binary: Path) -> None:
     # A request without its inputs makes the program panic inside.
     answer = exchange([*command_of(binary), "--protocol"], [{"id": "x", "op": "lcj"}])[0]
     assert (answer["result"], answer["code"]) == ("refused", "INTERNAL")
+
+
+def test_the_readme_names_the_kinds_that_are_left_out() -> None:
+    text = (SOURCE / "README.md").read_text("utf-8").partition("Kinds left out: ")[2]
+    assert set(re.findall(r"`([a-z-]+)`", text)) == set(KINDS) - DERIVED.keys()
 
 
 def test_exhaustive_walk_agrees(binary: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from itertools import product
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lockstep import spec
+from lockstep.certificate.statement import KINDS
 from lockstep.vectors import build, cases, edits
 from lockstep.vectors.blob import Blob, difference, evaluate
 from lockstep.vectors.cases import CaseError
@@ -44,6 +46,12 @@ def test_each_area_has_valid_and_refused_vectors(held):
         # A verdict is judged, never refused; its area is a table instead.
         refusals = 0 if area == "verdict" else 20
         assert sum(codes.values()) - codes["OK"] >= refusals
+
+
+def test_the_readme_names_the_kinds_without_vectors():
+    text = (spec.root().parent / "conformance/README.md").read_text("utf-8")
+    told = text.partition("Kinds without vectors: ")[2].partition("\n")[0]
+    assert set(re.findall(r"`([a-z-]+)`", told)) == set(KINDS) - set(cases.AREAS)
 
 
 def test_the_manifest_counts_and_digests(held):
