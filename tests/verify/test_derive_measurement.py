@@ -65,6 +65,7 @@ MUTATIONS = [
     (f"{P}/records/0/values/0/quantity", "wall_us", BAD, f"{P}/records/0/values/1/quantity"),
     (f"{P}/records/0/values/2/value", 0, OUTCOME, f"{P}/records/0/refusal"),
     (f"{P}/records/0/values/2/value", None, OUTCOME, f"{P}/records/0/refusal"),
+    (f"{P}/records/0/against", "other", BAD, f"{P}/records/0/against"),
     (f"{P}/fits/0/population", 9, "COVERAGE_DENOMINATOR_NOT_DERIVED", f"{P}/fits/0/population"),
     (f"{P}/fits/0/arms/1", "other", BAD, f"{P}/fits/0/left_out/0/record"),
     (f"{P}/fits/0/arms/1", "small", BAD, f"{P}/fits/0/arms/1"),
@@ -80,6 +81,7 @@ MUTATIONS = [
     (f"{P}/direct/0/records/0", "small-6000", "RECORD_REFUSED", f"{P}/direct/0/records/0"),
     (f"{P}/direct/0/records/0", "stalled", "MISSING_READING", f"{P}/direct/0/records/0"),
     (f"{P}/direct/2/records/1", "other-4096", "PROFILE_MISMATCH", f"{P}/direct/2/records"),
+    (f"{P}/direct/2/records/1", "small-512", BAD, f"{P}/direct/2/records/1"),
     (f"{P}/direct/2/statistic", "only", BAD, f"{P}/direct/2/statistic"),
     (f"{P}/direct/2/statistic", "mean", None, None),
     (f"{P}/direct/2/statistic", "least", STATISTICS, f"{P}/direct/2/value"),
@@ -89,6 +91,9 @@ MUTATIONS = [
     (f"{P}/derived/3/coefficient", "per_depth", BAD, f"{P}/derived/3/coefficient"),
     (f"{P}/derived/3/given", {"num": "1", "den": "1"}, BAD, f"{P}/derived/3/given"),
     (f"{P}/derived/5/operands/0", "law_us", BAD, f"{P}/derived/5/operands/0"),
+    (f"{P}/derived/6/name", "step_us_per_step", BAD, f"{P}/derived/6/name"),
+    (f"{P}/derived/6/operands", ["step_us_per_step"], BAD, f"{P}/derived/6/operands"),
+    (f"{P}/derived/7/operation", "steps", "UNIT_MISMATCH", f"{P}/derived/7/operands"),
     (f"{P}/derived/6/operands/0", "stall_us", "UNIT_MISMATCH", f"{P}/derived/6/operands"),
     (f"{P}/derived/8/unit", "us/token", "UNIT_MISMATCH", f"{P}/derived/8/name"),
     (f"{P}/derived/9/operation", "sum", "PROFILE_MISMATCH", f"{P}/derived/9/operands"),
@@ -148,6 +153,29 @@ def test_readings_are_of_the_kind_that_they_are_called(
     assert refusal(subjected(wrong)) == ("READING_KIND", at)
 
 
+ZERO = {"num": "0", "den": "1"}
+TOGETHER = [
+    ({"fits/0/arms": ["large"], "fits/0/population": 3}, "FIT_NOT_IDENTIFIED", "fits/0"),
+    ({"fits/0/arms": ["small", "large", "other"], "fits/0/population": 9}, "PROFILE_MISMATCH",
+     "fits/0/arms"),
+    ({"derived/0/given": ZERO, "derived/0/value": ZERO, "derived/7/operation": "quotient"},
+     "ZERO_POPULATION", "derived/7/operands"),
+    ({"derived/0/given": ZERO, "derived/0/value": ZERO, "derived/7/value": ZERO,
+      "routes/0/first": "same_us", "routes/0/second": "law_us"},
+     "ZERO_POPULATION", "routes/0/second"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "code", "at"), TOGETHER)
+def test_each_rule_refuses_mutations_that_hide_each_other(
+    whole: dict[str, Any], changes: dict[str, object], code: str, at: str
+) -> None:
+    wrong = copy.deepcopy(whole)
+    for place, value in changes.items():
+        put(wrong, f"{P}/{place}", value)
+    assert refusal(subjected(wrong)) == (code, f"{P}/{at}")
+
+
 def leaves(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for name, member in value.items():
@@ -192,6 +220,8 @@ def test_records_are_bound_by_the_subject(whole: dict[str, Any]) -> None:
     wrong = copy.deepcopy(whole)
     put(wrong, f"{P}/records/0/values/0/resolution", 5)
     assert refusal(wrong) == ("SUBJECT_MISMATCH", "/subject/1/digest/sha256")
+    put(wrong, "/subject/1/name", "else")
+    assert refusal(wrong) == ("SUBJECT_MISMATCH", "/subject")
 
 
 def test_a_single_budget_cannot_be_signed_by_whoever_forges_it(whole: dict[str, Any]) -> None:
@@ -219,8 +249,8 @@ def test_numbers_too_long_to_be_told_are_refused_and_not_written(whole: dict[str
     code, pointer = refusal(subjected(wrong))
     assert (code, pointer) == (STATISTICS, f"{P}/fits/0/determinant")
     # The determinant and the ranges are short, what the values enter is not.
-    cells = ((depth - primes[63], primes[63]), (0, primes[0]))
-    for member, (start, width) in zip(("greatest", "least"), cells, strict=True):
+    ends = ((depth - primes[63], primes[63]), (0, primes[0]))
+    for member, (start, width) in zip(("greatest", "least"), ends, strict=True):
         half = 2 * start + width
         fit["ranges"] = [
             {

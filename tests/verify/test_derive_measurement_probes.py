@@ -115,6 +115,21 @@ def test_a_record_of_another_arm(statement: Statement) -> None:
     assert refusal(statement) == (BAD, f"{R}/0/arm")
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{f"{P}/arms/0/pins/0/recorded": "other", f"{P}/arms/0/pins/0/agrees": False,
+      "/predicate/counts/pins_differing": 1},
+     {f"{P}/settings/0/entries/0/requested": "other",
+      f"{P}/settings/0/entries/0/cause": "altered", "/predicate/counts/sent_altered": 1}],
+)  # fmt: skip
+def test_another_server_or_another_request_is_no_measurement(
+    statement: Statement, changes: dict[str, object]
+) -> None:
+    for pointer, value in changes.items():
+        put(statement, pointer, value)
+    assert refusal(statement) == (OUTCOME, "/predicate/verdict")
+
+
 def test_a_receipt_cannot_be_hidden(statement: Statement) -> None:
     """A sample that is refused stays: dropping its record, or calling it clean, is seen."""
     put(statement, f"{S}/3/window/clock_us", 10**9)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lockstep.certificate.statement import statement as stated
 from lockstep.certificate.statement import throughput_subjects
+from lockstep.certify.observation import Setting
 from lockstep.claims.throughput import Criterion, predicate
+from lockstep.measure.observation import Body, Sample, Seen
 from lockstep_verify import spec
 from lockstep_verify.schema import check
-from tests.measure.runs import arm, run
+from tests.measure.runs import BODY, arm, run
 from tests.statements import get, judge, put, refusal
 
 P = "/predicate"
@@ -98,6 +101,8 @@ LIES: list[tuple[Callable[[Statement], None], str, str]] = [
     (change(f"{P}/bodies/0/fields/4/name", "zz.prompt"), OUTCOME,
      f"{P}/settings/0/entries/4/resolved"),
     (change(f"{P}/bodies/0/fields/4/name", "text"), BAD, f"{P}/bodies/0/fields/4/name"),
+    (change(f"{P}/bodies/0/fields/2/name", "text"), BAD, f"{P}/bodies/0/fields/2/name"),
+    (change(f"{P}/bodies/0/fields/2/name", "text.x"), BAD, f"{P}/bodies/0/fields/2/name"),
     (drop(S), DENOMINATOR, S),
     (change(f"{P}/blocks", 8), DENOMINATOR, S),
     (change(f"{P}/workload/seed", 2), DENOMINATOR, f"{S}/0/arm"),
@@ -170,6 +175,59 @@ def test_a_lie(
 ) -> None:
     lie(statement)
     assert refusal(statement) == (code, pointer)
+
+
+def other_pin() -> Seen:
+    one = arm("invariant")
+    return run(BOTH, arms=[replace(one, pins=(replace(one.pins[0], recorded="other"),
+                                              *one.pins[1:])), arm("fast")])  # fmt: skip
+
+
+def seeded(one: Sample) -> Sample:
+    """Send the seed to one arm alone."""
+    if one.arm == "fast":
+        return one
+    return replace(one, requests=tuple(replace(request, body=1) for request in one.requests))
+
+
+BOTH = {"invariant": SLOW, "fast": FAST}
+BARE = Body(BODY.route, BODY.fields[1:])
+SEEDED = Body(BODY.route, tuple(sorted((*BODY.fields, ("seed", "1")))))
+VERDICTS = {
+    "IDENTITY_DIFFERS": other_pin(),
+    "SETTING_ALTERED": run(BOTH, bodies=(BARE,)),
+    "UNLIKE": run(BOTH, seeded, bodies=(BODY, SEEDED)),
+    "UNMEASURED": run({name: walls[:5] for name, walls in BOTH.items()}),
+    "IMPLAUSIBLE": run({"invariant": FAST, "fast": SLOW}),
+}
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_every_verdict_is_derived(verdict: str) -> None:
+    folded = predicate(
+        VERDICTS[verdict],
+        [("invariant", "fast")],
+        [Criterion(0, 950_000, "below")],
+        issued_at="2026-01-01T00:00:00Z",
+        producer=PRODUCER,
+    )
+    statement = stated("throughput", throughput_subjects(folded), folded)
+    assert judge(statement).verdict == verdict
+    put(statement, f"{P}/verdict", "MEASURED")
+    assert refusal(statement) == (OUTCOME, f"{P}/verdict")
+
+
+def test_server_settings_ascend() -> None:
+    one = Setting("block-size", None, "16", "startup line")
+    folded = predicate(
+        run(BOTH, arms=[arm("invariant", server_settings=(one, one)), arm("fast")]),
+        [("invariant", "fast")],
+        [],
+        issued_at="2026-01-01T00:00:00Z",
+        producer=PRODUCER,
+    )
+    statement = stated("throughput", throughput_subjects(folded), folded)
+    assert refusal(statement) == (BAD, f"{P}/arms/0/server_settings/1/name")
 
 
 def test_every_count_is_derived(held: Statement) -> None:
