@@ -39,7 +39,7 @@ def predicate(
             WITHDRAWAL_MISMATCH, a pointer leads nowhere.
     """
     payload = payload_of(certificate)
-    statement, digest = json.loads(payload), hashlib.sha256(payload).hexdigest()
+    statement, digest = _statement(payload), hashlib.sha256(payload).hexdigest()
     folded = [_claim(one, statement, digest) for one in claims]
     folded.sort(key=lambda one: lcj.utf16_order(str(one["pointer"])))
     return {
@@ -68,6 +68,16 @@ def payload_of(certificate: bytes) -> bytes:
     except (ValueError, KeyError, TypeError) as fault:
         code = "BASE64_NONCANONICAL" if isinstance(fault, binascii.Error) else "NOT_AN_OBJECT"
         raise LockstepError(code, "/payload", "a certificate", type(fault).__name__) from None
+
+
+def _statement(payload: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(payload)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("predicateType"), str):
+        raise LockstepError("NOT_AN_OBJECT", "/payload", "a statement", type(found).__name__)
+    return found
 
 
 def value_at(statement: Any, pointer: str) -> Any:
