@@ -83,10 +83,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 		}
 	}
 	counts := d.counts()
-	for _, name := range countNames {
-		if predicate.Object("counts").Int(name) != counts[name] {
-			return nil, refusal.New(recount, "/predicate/counts/"+name)
-		}
+	if err := kind.CheckCounts(predicate, countNames, counts); err != nil {
+		return nil, err
 	}
 	verdict := d.verdict(counts)
 	if predicate.Text("verdict") != verdict {

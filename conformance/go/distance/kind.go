@@ -97,10 +97,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 	if err := c.checkPlacements(predicate.Objects("placements")); err != nil {
 		return nil, err
 	}
-	for _, name := range countNames {
-		if got := predicate.Object("counts").Int(name); got != c.counts[name] {
-			return nil, refusal.New(recount, "/predicate/counts/"+name)
-		}
+	if err := kind.CheckCounts(predicate, countNames, c.counts); err != nil {
+		return nil, err
 	}
 	if got := predicate.Text("verdict"); got != c.verdict {
 		return nil, refusal.Expecting(notDerived, "/predicate/verdict", c.verdict, got)

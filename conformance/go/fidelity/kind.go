@@ -78,11 +78,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 	if err := k.checkMeasures(predicate.Objects("measures"), found, effective.Dtype); err != nil {
 		return nil, err
 	}
-	counts := predicate.Object("counts")
-	for _, name := range countNames {
-		if counts.Int(name) != found.counts[name] {
-			return nil, refusal.New(recount, "/predicate/counts/"+name)
-		}
+	if err := kind.CheckCounts(predicate, countNames, found.counts); err != nil {
+		return nil, err
 	}
 	if err := kind.CheckNotRun(predicate, notCovered); err != nil {
 		return nil, err

@@ -22,7 +22,6 @@ const PredicateType = "urn:lockstep:certificate:finding:v1"
 
 const (
 	badValue       = "BAD_VALUE"
-	recount        = "H10_COUNTS_DO_NOT_RECOMPUTE"
 	notReproduced  = "FINDING_NOT_REPRODUCED"
 	notDerived     = "FINDING_REMOVALS_NOT_DERIVED"
 	outcomeDiffers = "FINDING_OUTCOME_NOT_DERIVED"
@@ -127,10 +126,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 		}
 	}
 	counts := d.counts()
-	for _, name := range countNames {
-		if predicate.Object("counts").Int(name) != counts[name] {
-			return nil, refusal.New(recount, "/predicate/counts/"+name)
-		}
+	if err := kind.CheckCounts(predicate, countNames, counts); err != nil {
+		return nil, err
 	}
 	if err := kind.CheckNotRun(predicate, notCovered); err != nil {
 		return nil, err

@@ -27,6 +27,16 @@ func CheckNotRun(predicate *lcj.Object, beginning []string) *refusal.Refusal {
 	return nil
 }
 
+// CheckCounts sees that the counts of a predicate are those that follow, in the order of their names.
+func CheckCounts(predicate *lcj.Object, names []string, counts map[string]int64) *refusal.Refusal {
+	for _, name := range names {
+		if predicate.Object("counts").Int(name) != counts[name] {
+			return refusal.New("H10_COUNTS_DO_NOT_RECOMPUTE", "/predicate/counts/"+name)
+		}
+	}
+	return nil
+}
+
 // Bit is 1 for true: what a condition adds to a count, or is in a ledger.
 func Bit(condition bool) int64 {
 	if condition {

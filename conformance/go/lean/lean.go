@@ -186,11 +186,9 @@ func (k *Kind) checkCounts(predicate *lcj.Object) (map[string]int64, *refusal.Re
 			counts["axiom_free"]++
 		}
 	}
-	stated := predicate.Object("counts")
-	for _, name := range []string{"theorems", "accepted", "axiom_free", "row_lemmas", "layout_lemmas", "modules"} {
-		if stated.Int(name) != counts[name] {
-			return nil, refusal.New("H10_COUNTS_DO_NOT_RECOMPUTE", "/predicate/counts/"+name)
-		}
+	names := []string{"theorems", "accepted", "axiom_free", "row_lemmas", "layout_lemmas", "modules"}
+	if err := kind.CheckCounts(predicate, names, counts); err != nil {
+		return nil, err
 	}
 	return counts, nil
 }

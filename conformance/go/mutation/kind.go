@@ -153,10 +153,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 		return nil, err
 	}
 	counts := d.counts()
-	for _, name := range countNames {
-		if predicate.Object("counts").Int(name) != counts[name] {
-			return nil, refusal.New(recount, "/predicate/counts/"+name)
-		}
+	if err := kind.CheckCounts(predicate, countNames, counts); err != nil {
+		return nil, err
 	}
 	if verdict := d.verdict(counts); predicate.Text("verdict") != verdict {
 		return nil, refusal.Expecting(outcomeNotDerived, "/predicate/verdict", verdict, predicate.Text("verdict"))

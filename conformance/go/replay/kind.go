@@ -179,7 +179,7 @@ func (k *Kind) run(predicate *lcj.Object, requests []*request) (map[string]int64
 	if err := e.tally.checkCoverage(predicate.Object("coverage"), k.relation, requests); err != nil {
 		return nil, err
 	}
-	if err := e.tally.checkCounts(predicate.Object("counts")); err != nil {
+	if err := kind.CheckCounts(predicate, countNames, e.tally.counts); err != nil {
 		return nil, err
 	}
 	return e.tally.counts, kind.CheckNotRun(predicate, notCovered)

@@ -107,13 +107,3 @@ func (t *tally) checkCoverage(coverage *lcj.Object, rel *relation.Relation, requ
 	}
 	return nil
 }
-
-// checkCounts is the second half of step 7.
-func (t *tally) checkCounts(stated *lcj.Object) *refusal.Refusal {
-	for _, name := range countNames {
-		if stated.Int(name) != t.counts[name] {
-			return refusal.New(recount, "/predicate/counts/"+name)
-		}
-	}
-	return nil
-}

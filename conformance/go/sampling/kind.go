@@ -133,10 +133,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 	if counts["positions"] > 0 {
 		counts["covered_permille"] = 1000 * counts["positions_covered"] / counts["positions"]
 	}
-	for _, name := range countNames {
-		if predicate.Object("counts").Int(name) != counts[name] {
-			return nil, refusal.New(recount, "/predicate/counts/"+name)
-		}
+	if err := kind.CheckCounts(predicate, countNames, counts); err != nil {
+		return nil, err
 	}
 	verdict := k.total(counts)
 	if predicate.Text("verdict") != verdict {

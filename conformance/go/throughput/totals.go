@@ -83,10 +83,8 @@ func (r *run) conclude(stated *statement.Statement) (*kind.Derived, *refusal.Ref
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range countNames {
-		if stated.Predicate.Object("counts").Int(name) != r.counts[name] {
-			return nil, refusal.New(recount, "/predicate/counts/"+name)
-		}
+	if err := kind.CheckCounts(stated.Predicate, countNames, r.counts); err != nil {
+		return nil, err
 	}
 	verdict := r.verdict()
 	if got := stated.Predicate.Text("verdict"); got != verdict {

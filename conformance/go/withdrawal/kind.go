@@ -70,10 +70,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 			return nil, refusal.New(badValue, at+"/replacement")
 		}
 	}
-	for _, name := range []string{"claims", "replaced"} {
-		if predicate.Object("counts").Int(name) != counts[name] {
-			return nil, refusal.New("H10_COUNTS_DO_NOT_RECOMPUTE", "/predicate/counts/"+name)
-		}
+	if err := kind.CheckCounts(predicate, []string{"claims", "replaced"}, counts); err != nil {
+		return nil, err
 	}
 	if err := kind.CheckNotRun(predicate, k.notRun); err != nil {
 		return nil, err
