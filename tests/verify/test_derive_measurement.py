@@ -269,6 +269,10 @@ def test_numbers_too_long_to_be_told_are_refused_and_not_written(whole: dict[str
     assert determinant % 4 == 0
     code, pointer = refusal(subjected(wrong))
     assert (code, pointer) == (STATISTICS, f"{P}/fits/0/coefficients/0")
+    # One more than the law takes.
+    wrong["predicate"]["records"].append({**record, "id": "w64"})
+    fit["population"] = 65
+    assert refusal(subjected(wrong)) == ("LIMIT_SIZE", f"{P}/fits/0/population")
 
 
 def test_foreign_work_is_seen_by_tokens_and_by_company(whole: dict[str, Any]) -> None:
