@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from lockstep.certify.adapters.adapter import Description
 from lockstep.cli.measure_probes import chosen, versions
 from lockstep.measure.load import REQUESTED
 from lockstep.measure.observation import Seen, Workload
@@ -207,3 +208,27 @@ def test_texts_are_no_common_work() -> None:
     server = Server(wanted("http://127.0.0.1:1"))
     server.known = Known()  # type: ignore[assignment]
     refused("NOT_COMPARABLE", lambda: throughput._require_tokens(server))
+
+
+def test_a_server_that_is_another_one_later_is_refused() -> None:
+    """Samples of two versions under one arm's name would be compared as one server's."""
+
+    class Known:
+        class found:
+            description = Description(version="1")
+
+        class adapter:
+            said: ClassVar[str] = "1"
+
+            @classmethod
+            async def describe(cls, client: object) -> Description:
+                return Description(version=cls.said)
+
+    server, known = Server(wanted("http://127.0.0.1:1")), Known()
+
+    def ask() -> None:
+        asyncio.run(server._require_same(None, known))  # type: ignore[arg-type]
+
+    ask()
+    Known.adapter.said = "2"
+    refused("NOT_COMPARABLE", ask)
