@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+from lockstep import spec
 from lockstep.claims.campaign import predicate
 from lockstep.claims.campaign_totals import legal
 from lockstep.engine.backends import open_backend
@@ -57,7 +58,7 @@ def clean(population: str, seed: int) -> Record:
 
 def related(population: str, records: list[Record]) -> tuple[Record, ...]:
     """Give records the parents that follow from what they show."""
-    size = 16
+    size = spec.load("fuzz.json")["round"]
     done: list[Record] = []
     for record in records:
         by_round = corpora((one.seed, one.shown) for one in done)
