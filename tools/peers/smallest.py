@@ -120,10 +120,16 @@ def _told(a: Output, b: Output) -> str:
 
 
 async def reduce(
-    dialogue: Dialogue, work: Workload, tell: Callable[[str], None]
+    dialogue: Dialogue, work: Workload, told: str, tell: Callable[[str], None]
 ) -> tuple[Workload, str, list[dict[str, Any]]]:
-    """Give the smallest workload, how it differs, and the single steps that do not."""
-    told = None
+    """Give the smallest workload, how it differs, and the single steps that do not.
+
+    Args:
+        dialogue: with the server.
+        work: that shows a difference.
+        told: how it differs.
+        tell: is told of each smaller one that differs.
+    """
     while True:
         tried: list[dict[str, Any]] = []
         for smaller in work.smaller():
@@ -134,7 +140,7 @@ async def reduce(
                 break
             tried.append({**asdict(smaller), "rounds": ROUNDS})
         else:
-            return work, told or "", tried
+            return work, told, tried
 
 
 def _size(work: Workload) -> str:
@@ -163,9 +169,17 @@ def reproducer(adapter: Any, work: Workload, url: str) -> str:
         "Exit status: 1, two answers to one request differ; 0, none did; 2, the server failed."
     )
     cells = [cell("alone", [work.probe]), cell("beside", [work.probe, *work.neighbours])]
-    told = {"about": about, "url": url, "key": None, "request": 0, "scope": "alone", "resets": []}
-    told["turns"] = TURNS
-    return script({**told, "cells": cells})
+    told = {
+        "about": about,
+        "url": url,
+        "key": None,
+        "request": 0,
+        "scope": "alone",
+        "resets": [],
+        "turns": TURNS,
+        "cells": cells,
+    }
+    return script(told)
 
 
 async def main() -> None:
@@ -205,7 +219,7 @@ async def main() -> None:
                 break
         if shown is None:
             raise SystemExit("no workload shows a difference")
-        work, told, tried = await reduce(dialogue, begun_with(seed), tell)
+        work, told, tried = await reduce(dialogue, begun_with(seed), shown, tell)
         confirmed = [await difference(dialogue, work, 1) for _ in range(20)]
     found = {
         "workload": asdict(work),
