@@ -388,6 +388,28 @@ def test_a_certificate_at_hand_must_say_the_same(evidence: tuple[dict[str, Any],
     assert (code, where) == ("EVIDENCE_DIGEST_MISMATCH", f"{trial}/certificate/sha256")
 
 
+def test_a_round_that_the_certificate_lacks_shows_nothing(
+    evidence: tuple[dict[str, Any], Path],
+) -> None:
+    stated, folder = evidence
+    name = "neighbours_stop_tokens"
+    place = [one["name"] for one in stated["predicate"]["trials"]].index(name)
+    trial = f"{P}/trials/{place}"
+    shown = get(stated, f"{trial}/shown")
+    cells = planned(made.plan(next(one for one in trials() if one.name == name)))
+    at = next(
+        i
+        for i, one in enumerate(cells)
+        if one.case != shown["case"] and one.control is None and one.cache == shown["cache"]
+    )
+    shown |= {"cell": at, "case": cells[at].case, "scope": "repeats"}
+    shown |= {"filler": cells[at].filler, "order": cells[at].order}
+    for number, answer in enumerate(shown["answers"]):
+        answer |= {"cell": at, "lifetime": 0, "number": number, "place": 0}
+    assert judge(stated).verdict == "DETECTED"
+    assert refusal(stated, evidence=folder) == (OUTCOME, f"{trial}/certificate")
+
+
 def test_the_plan_is_the_certification_schema_s() -> None:
     mine, theirs = (
         json.loads(Path(f"spec/schemas/{kind}.schema.json").read_text())["$defs"]

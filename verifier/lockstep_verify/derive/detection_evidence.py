@@ -74,26 +74,26 @@ def _compare(
     if shown is None:
         return
     for one in shown["answers"]:
-        output = _round(held, one["cell"], one)["outputs"][one["place"]]
+        output = _round(held, one["cell"], one, at)["outputs"][one["place"]]
         if output is None or held["outputs"][output] != one["output"]:
             raise Refusal(OUTCOME, at, "the answer that is shown", "another answer")
     if (failure := shown["failure"]) is not None:
         told = {name: failure[name] for name in ("request", "kind", "status", "detail")}
-        if told not in _round(held, shown["cell"], failure)["failures"]:
+        if told not in _round(held, shown["cell"], failure, at)["failures"]:
             raise Refusal(OUTCOME, at, "the failure that is shown", "none like it")
     reused = shown["reused"]
-    if reused and _round(held, shown["cell"], reused)["cached"] != reused["cached"]:
+    if reused and _round(held, shown["cell"], reused, at)["cached"] != reused["cached"]:
         raise Refusal(OUTCOME, at, "the reports that are shown", "other reports")
 
 
-def _round(held: Document, cell: int, where: Document) -> Document:
-    """Give a round of the trial's certificate; one without anything where there is none."""
-    none: Document = {"outputs": [None] * 65536, "failures": [], "cached": None}
-    return next(
-        (
-            one
-            for one in held["cells"][cell]["rounds"]
-            if (one["lifetime"], one["number"]) == (where["lifetime"], where["number"])
-        ),
-        none,
-    )
+def _round(held: Document, cell: int, where: Document, at: str) -> Document:
+    """Give a round of the trial's certificate.
+
+    Raises:
+        Refusal: OUTCOME_NOT_DERIVED, the certificate has no such round.
+    """
+    for one in held["cells"][cell]["rounds"]:
+        if (one["lifetime"], one["number"]) == (where["lifetime"], where["number"]):
+            found: Document = one
+            return found
+    raise Refusal(OUTCOME, at, "the round that is shown", "no such round")
