@@ -37,7 +37,7 @@ def predicate(
     """
     held = {record["name"]: record for record in records}
     told = [_row(trial, held) for trial in trials()]
-    plans = {trial.server: held[trial.name].get("plan") for trial in trials() if not trial.operator}
+    plans = {trial.server: held[trial.name]["plan"] for trial in trials() if not trial.operator}
     first = held[next(trials()).name]
     counted = counts(told)
     return {
@@ -48,7 +48,7 @@ def predicate(
         "certification_sha256": hashlib.sha256(spec.read(CASES)).hexdigest(),
         "server": list(first["server"]),
         "plan": {**first["plan"], "lifetimes": 1, "positive": "absent", "positive_cases": []},
-        "contexts": [(plans[name] or {"context": 0})["context"] for name in servers()],
+        "contexts": [plans[name]["context"] for name in servers()],
         "trials": told,
         "blind": [one["name"] for one in told if one["operator"] and _both(one, "clean")],
         "not_run": [one["name"] for one in told if one["outcome"] == "not_run"],

@@ -85,15 +85,14 @@ def line(row: Mapping[str, Any]) -> str:
 
 def _conclude(told: Sequence[Mapping[str, Any]]) -> bool:
     """Sum the trials up, and give whether each is as expected."""
-    from lockstep.claims.detection import is_as_expected
+    from lockstep.claims.detection import counts, is_as_expected
     from lockstep.cli import say
 
-    visible = [row for row in told if row["expected"] == "caught"]
-    caught = sum(row["outcome"] == "caught" for row in visible)
+    counted = counts(told)
     hidden = [row for row in told if row["operator"] and row["expected"] == "clean"]
     blind = [row["name"] for row in hidden if row["outcome"] == "clean"]
     bad = [row["name"] for row in told if not is_as_expected(row)]
-    say(f"caught: {caught} of {len(visible)} visible faults")
+    say(f"caught: {counted['caught']} of {counted['visible']} visible faults")
     say(f"blind, as declared: {', '.join(blind) or 'none'}")
     say(f"not as expected: {', '.join(bad) or 'none'}")
     return not bad
