@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from lockstep.certificate import keys, lcj, times
 from lockstep.certificate.envelope import sign_statement
 from lockstep.certificate.statement import certification_subjects, statement
 from lockstep.certificate.write import write_file
+from lockstep.certify.launch import ended_by_signals
 from lockstep.cli.evidence import YEARS, verify_all
 from lockstep.engine.tiny import TinyModel, make_tiny
 from lockstep.errors import LockstepError
@@ -398,10 +398,8 @@ def _promote(source: Path, target: Path, peer: str) -> None:
 
 
 if __name__ == "__main__":
-    # A shell that starts a command with & has it ignore Ctrl-C, and so what is raised here.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        sys.exit(main())
+        with ended_by_signals():
+            sys.exit(main())
     except LockstepError as fault:
         sys.exit(str(fault))

@@ -10,10 +10,9 @@ import hashlib
 import json
 import shlex
 import shutil
-import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from lockstep.certificate.write import write_file
 from lockstep.certify.cells import POSITIVE, PlannedCell
 from lockstep.certify.config import Command, Config, digest_of
 from lockstep.certify.issue import issue_certification
+from lockstep.certify.launch import run_until_signal
 from lockstep.certify.results import Records
 from lockstep.certify.run import observe
 from lockstep.certify.trials import FILE, Trial, bound_us, trials
@@ -190,8 +190,6 @@ def run_trials(
     Raises:
         LockstepError: USAGE, no such trial; as `observe`.
     """
-    import asyncio
-
     every = [one for one in trials() if one.runs]
     unknown = sorted(set(chosen) - {one.name for one in every})
     if unknown:
@@ -205,31 +203,12 @@ def run_trials(
         path = folder / f"{trial.name}.json"
         record = read_record(path, trial)
         if record is None:
-            try:
-                seen, elapsed = asyncio.run(_ended_by_signal(run_trial(trial, folder)))
-            except asyncio.CancelledError:
-                raise KeyboardInterrupt from None
+            seen, elapsed = run_until_signal(run_trial(trial, folder))
             record = recorded(trial, seen, elapsed, folder, key, issued_at())
             write_file(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
         records.append(record)
         tell(len(records), record)
     return records
-
-
-async def _ended_by_signal(trial: Coroutine[Any, Any, Ended]) -> Ended:
-    """Wait for a trial; SIGTERM cancels it, so that its server is stopped.
-
-    It is not left to Ctrl-C, which is ignored in the background of a script.
-    """
-    import asyncio
-
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    if task is not None:
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    try:
-        return await trial
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)
 
 
 def read_record(path: Path, trial: Trial) -> dict[str, Any] | None:

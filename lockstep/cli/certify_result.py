@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -97,20 +95,17 @@ def _seen(
 ) -> tuple[Seen, str] | None:
     """Run, and give what was seen with the model that was asked; None for the plan alone."""
     from lockstep.certify.config import digest_of
+    from lockstep.certify.launch import run_until_signal
     from lockstep.certify.results import Records
     from lockstep.certify.run import observe
     from lockstep.certify.watch import PlanOnly
     from lockstep.cli.certify_watch import Progress
 
-    # A signal to end is Ctrl-C: a server that was started here must not outlive this process.
-    # A shell that starts a command with & has it ignore Ctrl-C, and so what is raised here.
-    interrupted = signal.signal(signal.SIGINT, signal.default_int_handler)
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     kept = Records(None if plan_only else records, digest_of(config), fresh)
     watch = Progress(plan_only, outputs.as_json, kept)
     try:
         with watch.shown():
-            seen = asyncio.run(observe(config, kept, watch))
+            seen = run_until_signal(observe(config, kept, watch))
         watch.ended()
         return seen, watch.model
     except PlanOnly:
@@ -121,9 +116,6 @@ def _seen(
             f"lockstep: {made} rounds are in {records}; the same command goes on", file=sys.stderr
         )
         raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        signal.signal(signal.SIGINT, interrupted)
 
 
 def _certificate(path: Path, certificate: bytes, as_json: bool, signer: Any) -> int:

@@ -45,12 +45,12 @@ def certify(
 def _certified(
     path: Path, fault: str | None, key: Ed25519PrivateKey, issued_at: str
 ) -> Mapping[str, Any]:
-    import asyncio
 
     from lockstep.certificate.write import write_file
     from lockstep.certify.config import Command, Config
     from lockstep.certify.faults import served
     from lockstep.certify.issue import issue_certification
+    from lockstep.certify.launch import run_until_signal
     from lockstep.certify.results import Records
     from lockstep.certify.run import observe
     from lockstep.cli.certify_watch import Progress
@@ -58,7 +58,7 @@ def _certified(
     command = served("" if fault is None else f" --fault {fault}")
     plan = {"cases": CASES, "cache": ("warm", "cold"), "filler": ("none",), "order": ("fixed",)}
     config = Config(adapter="lockstep", launch=Command(command), plan=plan)
-    seen = asyncio.run(observe(config, Records(None, ""), Progress(quiet=True)))
+    seen = run_until_signal(observe(config, Records(None, ""), Progress(quiet=True)))
     issued = issue_certification(seen, [key], issued_at=issued_at, command="lockstep demo")
     write_file(path, issued.certificate)
     return issued.predicate

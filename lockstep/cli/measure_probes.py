@@ -120,9 +120,8 @@ def _probed(
     seed: int,
 ) -> Probed:
     """Find the batch budgets, choose lengths around them, and take all samples."""
-    import asyncio
-
     from lockstep import spec
+    from lockstep.certify.launch import run_until_signal
     from lockstep.measure.builtin import LOW, SPAN
     from lockstep.measure.probes import Design, Probing
 
@@ -137,7 +136,7 @@ def _probed(
         await probing.measure(entries)
         return probing.seen(entries)
 
-    return asyncio.run(run())
+    return run_until_signal(run())
 
 
 def _tell(line: str) -> None:

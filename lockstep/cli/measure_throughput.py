@@ -105,15 +105,15 @@ def throughput(
 
 
 def _observed(arms: Sequence[Wanted], work: Workload, blocks: int) -> Seen:
-    import asyncio
-
+    from lockstep.certify.launch import run_until_signal
     from lockstep.cli.progress import bar
     from lockstep.measure.server import Server
     from lockstep.measure.throughput import observe
 
     servers = [Server(arm) for arm in arms]
     with bar("samples", blocks * len(arms)) as told:
-        return asyncio.run(observe(servers, work, blocks, lambda done, whole, arm: told(done)))
+        seen = observe(servers, work, blocks, lambda done, whole, arm: told(done))
+        return run_until_signal(seen)
 
 
 def _started(arm: Wanted, command: str | None) -> Wanted:

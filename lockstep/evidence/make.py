@@ -187,11 +187,10 @@ def wedge(making: Making) -> bytes:
 
 def certified(making: Making) -> bytes:
     """Certify the built-in server over every case of the plan, in two lifetimes, and sign."""
-    import asyncio
-
     from lockstep.certify.config import Command, Config
     from lockstep.certify.faults import Quiet, served
     from lockstep.certify.issue import issue_certification
+    from lockstep.certify.launch import run_until_signal
     from lockstep.certify.results import Records
     from lockstep.certify.run import observe
 
@@ -205,7 +204,7 @@ def certified(making: Making) -> bytes:
     }
     config = Config(adapter="lockstep", launch=Command(served("")), plan=plan)
     making.progress("certifying the built-in server", 0, 1)
-    seen = asyncio.run(observe(config, Records(None, ""), Quiet()))
+    seen = run_until_signal(observe(config, Records(None, ""), Quiet()))
     return issue_certification(
         seen, [making.key], issued_at=making.issued_at, command=COMMAND
     ).certificate
@@ -213,15 +212,14 @@ def certified(making: Making) -> bytes:
 
 def compared(making: Making) -> bytes:
     """Measure what invariance costs the built-in server against its mode `fast`, and sign."""
-    import asyncio
-
+    from lockstep.certify.launch import run_until_signal
     from lockstep.measure import builtin
     from lockstep.measure.issue import issue_throughput
     from lockstep.measure.server import Server
     from lockstep.measure.throughput import observe
 
     servers = [Server(builtin.wanted(mode)) for mode in ("invariant", "fast")]
-    seen = asyncio.run(
+    seen = run_until_signal(
         observe(
             servers,
             builtin.WORKLOAD,

@@ -8,10 +8,8 @@ as not shown, so the result is smallest at this many rounds, no more.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import secrets
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -26,7 +24,7 @@ from lockstep.certify.client import Client, Endpoint
 from lockstep.certify.config import Command
 from lockstep.certify.dialogue import Dialogue
 from lockstep.certify.exchange import submit
-from lockstep.certify.launch import launched
+from lockstep.certify.launch import launched, run_until_signal
 from lockstep.certify.observation import Output
 from lockstep.certify.reproducer import script
 
@@ -240,11 +238,7 @@ def _prompt(number: int, count: int) -> tuple[int, ...]:
 
 
 if __name__ == "__main__":
-    # A signal to end is Ctrl-C: the server that was started here must not outlive this process.
-    # A shell that starts a command with & has it ignore Ctrl-C, and so what is raised here.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        sys.exit(asyncio.run(main()))
+        sys.exit(run_until_signal(main()))
     except KeyboardInterrupt:
         sys.exit(130)
