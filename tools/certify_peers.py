@@ -25,7 +25,7 @@ from lockstep.certificate import keys, lcj, times
 from lockstep.certificate.envelope import sign_statement
 from lockstep.certificate.statement import certification_subjects, statement
 from lockstep.certificate.write import write_file
-from lockstep.certify.launch import ended_by_signals
+from lockstep.certify.signals import ended_by_signals
 from lockstep.cli.evidence import YEARS, verify_all
 from lockstep.engine.tiny import TinyModel, make_tiny
 from lockstep.errors import LockstepError

@@ -21,9 +21,9 @@ from lockstep.certificate.write import write_file
 from lockstep.certify.cells import POSITIVE, PlannedCell
 from lockstep.certify.config import Command, Config, digest_of
 from lockstep.certify.issue import issue_certification
-from lockstep.certify.launch import run_until_signal
 from lockstep.certify.results import Records
 from lockstep.certify.run import observe
+from lockstep.certify.signals import run_until_signal
 from lockstep.certify.trials import FILE, Trial, bound_us, trials
 from lockstep.certify.watch import EnoughSeen
 from lockstep.claims.detection_shown import no_answer, reuses, shown

@@ -12,17 +12,14 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 from lockstep.certify.config import Command
 from lockstep.certify.observation import Named
 from lockstep.errors import LockstepError
-
-Result = TypeVar("Result")
 
 STOP_SECONDS = 30
 """For a server to end after SIGTERM; then it is killed."""
@@ -187,30 +184,6 @@ def _stop(started: Started) -> None:
         started.reader.join(STOP_SECONDS)
     if process.stdout is not None and not (started.reader and started.reader.is_alive()):
         process.stdout.close()
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM end what runs as Ctrl-C does, so that a server that was started ends with it.
-
-    A shell that starts a command with & has it ignore Ctrl-C; here it does not.
-
-    Raises:
-        KeyboardInterrupt: where one of the signals came.
-    """
-    interrupted = signal.signal(signal.SIGINT, signal.default_int_handler)
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        signal.signal(signal.SIGINT, interrupted)
-
-
-def run_until_signal(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run what starts servers, as asyncio.run does; errors as `ended_by_signals`, and its own."""
-    with ended_by_signals():
-        return asyncio.run(work)
 
 
 def _free_port() -> int:

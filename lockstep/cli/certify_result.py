@@ -95,9 +95,9 @@ def _seen(
 ) -> tuple[Seen, str] | None:
     """Run, and give what was seen with the model that was asked; None for the plan alone."""
     from lockstep.certify.config import digest_of
-    from lockstep.certify.launch import run_until_signal
     from lockstep.certify.results import Records
     from lockstep.certify.run import observe
+    from lockstep.certify.signals import run_until_signal
     from lockstep.certify.watch import PlanOnly
     from lockstep.cli.certify_watch import Progress
 

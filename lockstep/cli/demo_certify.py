@@ -50,9 +50,9 @@ def _certified(
     from lockstep.certify.config import Command, Config
     from lockstep.certify.faults import served
     from lockstep.certify.issue import issue_certification
-    from lockstep.certify.launch import run_until_signal
     from lockstep.certify.results import Records
     from lockstep.certify.run import observe
+    from lockstep.certify.signals import run_until_signal
     from lockstep.cli.certify_watch import Progress
 
     command = served("" if fault is None else f" --fault {fault}")

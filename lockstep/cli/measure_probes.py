@@ -121,7 +121,7 @@ def _probed(
 ) -> Probed:
     """Find the batch budgets, choose lengths around them, and take all samples."""
     from lockstep import spec
-    from lockstep.certify.launch import run_until_signal
+    from lockstep.certify.signals import run_until_signal
     from lockstep.measure.builtin import LOW, SPAN
     from lockstep.measure.probes import Design, Probing
 

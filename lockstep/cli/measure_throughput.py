@@ -105,7 +105,7 @@ def throughput(
 
 
 def _observed(arms: Sequence[Wanted], work: Workload, blocks: int) -> Seen:
-    from lockstep.certify.launch import run_until_signal
+    from lockstep.certify.signals import run_until_signal
     from lockstep.cli.progress import bar
     from lockstep.measure.server import Server
     from lockstep.measure.throughput import observe

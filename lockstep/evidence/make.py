@@ -190,9 +190,9 @@ def certified(making: Making) -> bytes:
     from lockstep.certify.config import Command, Config
     from lockstep.certify.faults import Quiet, served
     from lockstep.certify.issue import issue_certification
-    from lockstep.certify.launch import run_until_signal
     from lockstep.certify.results import Records
     from lockstep.certify.run import observe
+    from lockstep.certify.signals import run_until_signal
 
     # Answers of 24 tokens: a burst of two small ones would be over before the gauge is read twice.
     plan = {
@@ -212,7 +212,7 @@ def certified(making: Making) -> bytes:
 
 def compared(making: Making) -> bytes:
     """Measure what invariance costs the built-in server against its mode `fast`, and sign."""
-    from lockstep.certify.launch import run_until_signal
+    from lockstep.certify.signals import run_until_signal
     from lockstep.measure import builtin
     from lockstep.measure.issue import issue_throughput
     from lockstep.measure.server import Server

@@ -24,9 +24,10 @@ from lockstep.certify.client import Client, Endpoint
 from lockstep.certify.config import Command
 from lockstep.certify.dialogue import Dialogue
 from lockstep.certify.exchange import submit
-from lockstep.certify.launch import launched, run_until_signal
+from lockstep.certify.launch import launched
 from lockstep.certify.observation import Output
 from lockstep.certify.reproducer import script
+from lockstep.certify.signals import run_until_signal
 
 ROUNDS = 12
 """Submissions of a workload until it counts as not shown."""
