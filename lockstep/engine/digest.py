@@ -3,9 +3,6 @@
 import hashlib
 from collections.abc import Iterable
 
-U64 = 1 << 64
-"""Integers in digests are below it."""
-
 
 def u64(number: int) -> bytes:
     """Encode an integer from 0 to 2^64 - 1 in 8 bytes, the highest first."""

@@ -20,8 +20,7 @@ LARGEST_TOP_K = (1 << 31) - 1
 LARGEST_TEMPERATURE = 100
 """At it no two logits of a model in use differ in weight by more than a few per cent."""
 
-# At most nine places after the point: a fraction's numerator times a row's sum of weights then
-# stays far below 2^128, and its terms are exact in any language with such integers.
+# At most three digits before the point and nine after it: both terms fit 64 bits.
 _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.([0-9]{0,8}[1-9]))?")
 
 _BEACON = re.compile(r"([0-9a-f]{64})?")
@@ -39,11 +38,6 @@ class Fraction(NamedTuple):
     def off(self) -> bool:
         """Whether it is 0."""
         return self.numerator == 0
-
-    @property
-    def whole(self) -> bool:
-        """Whether it is 1."""
-        return self.numerator == self.denominator
 
 
 @dataclass(frozen=True)

@@ -8,23 +8,15 @@ from dataclasses import dataclass
 from lockstep.engine.backends.machine import sources_digest
 from lockstep.engine.environment import binding_sha256
 from lockstep.engine.opening import Opened
+from lockstep.engine.sources import ENGINE
 from lockstep.fuzz.executors import Executor, Seeds
 from lockstep.fuzz.lineage import Lineage, corpora, parent
 from lockstep.fuzz.populations import PROBES, populations, round_size
 from lockstep.fuzz.record import Record, parse_record
 from lockstep.fuzz.store import Store
 
-SOURCES = (
-    "lockstep.engine",
-    "lockstep.engine.backends",
-    "lockstep.engine.host",
-    "lockstep.engine.kernels",
-    "lockstep.fuzz",
-    "lockstep.lifecycle",
-    "lockstep.schedule",
-    "lockstep.schedule.policies",
-)
-"""The packages whose sources bear on what a seed gives."""
+SOURCES = (*ENGINE, "lockstep.fuzz")
+"""The packages and modules whose sources bear on what a seed gives."""
 
 Tell = Callable[[int, Record], None]
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from lockstep import spec
 from lockstep.certificate.write import write_file
+from lockstep.engine.sources import ENGINE
 from lockstep.errors import LockstepError
 from lockstep.limits import MUTATION_TRIAL_SECONDS
 from lockstep.mutation import baselines, load
@@ -32,28 +33,7 @@ MODEL = "model"
 RESULTS = "trials.jsonl"
 """The file of records, one a line, within the campaign's folder."""
 
-PACKAGES = (
-    "lockstep.engine",
-    "lockstep.engine.backends",
-    "lockstep.engine.host",
-    "lockstep.engine.kernels",
-    "lockstep.fidelity",
-    "lockstep.lifecycle",
-    "lockstep.mutation",
-    "lockstep.relations",
-    "lockstep.sampling.categorical",
-    "lockstep.sampling.exp",
-    "lockstep.sampling.near_exp",
-    "lockstep.sampling.number",
-    "lockstep.sampling.parameters",
-    "lockstep.sampling.pipeline",
-    "lockstep.sampling.rng",
-    "lockstep.sampling.seed",
-    "lockstep.sampling.support",
-    "lockstep.sampling.weighting",
-    "lockstep.schedule",
-    "lockstep.schedule.policies",
-)
+SOURCES = (*ENGINE, "lockstep.fidelity", "lockstep.mutation", "lockstep.relations")
 """The packages and modules whose sources bear on what a trial observes.
 
 Operators are not among them: a record is bound to its own one by the digest of its edits, and what
@@ -67,7 +47,7 @@ def sources_sha256() -> str:
     """Give the digest over the sources that a trial depends on, and over their data in the spec."""
     from lockstep.engine.backends.machine import sources_digest
 
-    digest = hashlib.sha256(bytes.fromhex(sources_digest(*PACKAGES)))
+    digest = hashlib.sha256(bytes.fromhex(sources_digest(*SOURCES)))
     for name in ("relations.json", "fidelity.json", "lifecycle.json", "sampling.json"):
         digest.update(hashlib.sha256(spec.read(name)).digest())
     return digest.hexdigest()

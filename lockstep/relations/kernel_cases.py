@@ -89,7 +89,7 @@ class Sweep:
                 yield from family(dtype)
             yield from self._attention(dtype)
             yield from self._backend(dtype)
-        yield from self._sampling()
+        yield from self._log_softmax()
         yield from self._elementary()
 
     def _reals(self, shape: tuple[int, ...], dtype: str = "float32") -> Values:
@@ -188,7 +188,7 @@ class Sweep:
                 backend.write(cache, own, slots + place % self.block_size)
         return keys, values, tables
 
-    def _sampling(self) -> Iterator[Case]:
+    def _log_softmax(self) -> Iterator[Case]:
         shapes = self._shapes([(1, 256), (5, 257), (2, 1500)], (255, 256, 257, 1500))
         for rows, width in shapes:
             logits, name = self._reals((rows, width)) * np.float32(8), f"[{rows}, {width}]"

@@ -17,23 +17,15 @@ from lockstep.engine.backends.machine import sources_digest
 from lockstep.engine.environment import binding_sha256
 from lockstep.engine.model import Model
 from lockstep.engine.opening import open_model
+from lockstep.engine.sources import ENGINE
 from lockstep.relations import catalogue
 from lockstep.relations.observation import Observation, Subject
 from lockstep.relations.registry import RELATIONS
 from lockstep.relations.relation import observe
 from lockstep.relations.results import read_observations, write_observations
 
-SOURCES = (
-    "lockstep.engine",
-    "lockstep.engine.backends",
-    "lockstep.engine.host",
-    "lockstep.engine.kernels",
-    "lockstep.lifecycle",
-    "lockstep.relations",
-    "lockstep.schedule",
-    "lockstep.schedule.policies",
-)
-"""The packages whose sources bear on what a run observes."""
+SOURCES = (*ENGINE, "lockstep.relations")
+"""The packages and modules whose sources bear on what a run observes."""
 
 
 class Plan(NamedTuple):

@@ -161,11 +161,9 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
 
 
 def _order_is_free(node: ast.Call, last: str) -> bool:
-    """Tell whether a reduction gives the same bits in any order: a maximum, or sums of int64."""
+    """Tell whether a reduction gives the same bits in any order: a maximum."""
     text = [ast.unparse(argument) for argument in [*node.args, *(k.value for k in node.keywords)]]
-    if last == "reduce":
-        return "tl.standard._elementwise_max" in text
-    return "tl.standard._sum_combine" in text and text[0].endswith(".to(tl.int64)")
+    return last == "reduce" and "tl.standard._elementwise_max" in text
 
 
 def _constants_of(kernel: ast.FunctionDef) -> set[str]:

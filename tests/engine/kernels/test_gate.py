@@ -97,7 +97,6 @@ def test_every_rule_has_a_case() -> None:
     "source",
     [
         KERNEL.format("m = tl.reduce(x, 1, tl.standard._elementwise_max)"),
-        KERNEL.format("c = tl.associative_scan(x.to(tl.int64), 0, tl.standard._sum_combine)"),
         KERNEL.format("s = tl.dot(x, x, s, input_precision='ieee')"),
         KERNEL.format("HALF: tl.constexpr = TILE // 2\n    j = tl.arange(0, HALF)"),
         KERNEL.format("y = tl.div_rn(x, tl.sqrt_rn(x))"),
