@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 GROUPS = (
     "hunt",
     "demo",
+    "init",
     "show",
     "keys",
     "layouts",
@@ -100,6 +101,7 @@ LAYOUT_COMMANDS = frozenset(
         "evidence",
         "fuzz-verify",
         "hunt",
+        "init",
         "keys",
         "layouts",
         "lean",

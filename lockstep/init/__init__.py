@@ -1,0 +1,1 @@
+"""What an endpoint is certified with every night: configuration, key, policy, workflow."""
