@@ -1,4 +1,4 @@
-"""What `lockstep init` writes: read by the certifier, trusted by the verifier, run by a workflow."""
+"""What `lockstep init` writes: read by the certifier, trusted by the verifier, run nightly."""
 
 from __future__ import annotations
 
