@@ -1,85 +1,25 @@
-"""docs/certify.md: its commands run, its configurations are read, its tables are the data's."""
+"""docs/certify.md: its configurations are read, its tables are the data's.
+
+tests/docs runs its commands.
+"""
 
 from __future__ import annotations
 
 import re
-import shlex
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer.main
 
 from lockstep import spec
 from lockstep.certify import config_table
 from lockstep.certify.adapters.catalogue import ADAPTERS, is_verified
 from lockstep.certify.config import read_config
-from lockstep.cli import application, main
-from lockstep_verify.cli import main as verify
-from tests.certify.fake_endpoint import Behaviour, FakeEndpoint
 
 GUIDE = (spec.root().parent / "docs" / "certify.md").read_text("utf-8")
-URL = "http://127.0.0.1:8000"
-SMALL = """
-[certify]
-adapter = "vllm"
-[certify.plan]
-cases = ["full_hit"]
-cache = ["warm"]
-filler = ["none"]
-order = ["fixed"]
-repeats = 4
-max_new = 4
-top = 1
-"""
-"""Beside the guide's commands: they are run against a server that computes nothing."""
 
 
 def blocks(kind: str) -> list[str]:
     return re.findall(rf"```{kind}\n(.*?)```", GUIDE, re.DOTALL)
-
-
-def commands() -> Iterator[list[str]]:
-    for block in blocks("sh"):
-        for line in block.splitlines():
-            yield shlex.split(line)
-
-
-def test_all_fences_are_of_a_kind_that_is_tested() -> None:
-    assert set(re.findall(r"^```(\S*)$", GUIDE, re.MULTILINE)) == {"sh", "toml", ""}
-    assert sum(1 for _ in commands()) >= 8
-
-
-def test_its_commands_have_the_options_that_they_name() -> None:
-    for program, *arguments in commands():
-        command: Any = typer.main.get_command(application())
-        if program == "lockstep":
-            while hasattr(command, "commands"):
-                command = command.commands[arguments.pop(0)]
-            command.make_context(command.name, arguments)
-
-
-@pytest.mark.slow
-def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "lockstep.toml").write_text(SMALL)
-    (tmp_path / "eval.jsonl").write_text('{"prompt": [1, 2, 3], "max_tokens": 4}\n' * 2)
-    (tmp_path / "score.py").write_text("import sys\nfor _ in sys.stdin: print(1)\n")
-    ran = 0
-    with FakeEndpoint(Behaviour()) as fake:
-        for words in commands():
-            if "--launch" in words:
-                continue  # Of a real server, and of the built-in one: test_builtin.py has that.
-            told = [word.replace(URL, fake.url) for word in words]
-            told = [word.replace("python3 ", f"{sys.executable} ") for word in told]
-            monkeypatch.setattr(sys, "argv", told)
-            assert (main() if told[0] == "lockstep" else verify()) == 0, told
-            ran += 1
-    assert ran >= 5
-    written = {path.name for path in tmp_path.iterdir()}
-    assert {"server.cert.json", "certify.xml", "certify.sarif", "keys"} <= written
 
 
 def test_its_configurations_are_read_and_have_every_key(
