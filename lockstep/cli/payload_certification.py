@@ -12,6 +12,11 @@ def certification(predicate: dict[str, Any], rows: bool) -> list[Table]:
     """Show a certified server: verdict, identity, cells, controls, limits, counts."""
     adapter, plan = predicate["adapter"], predicate["plan"]
     says = {one["id"]: one["says"] for one in spec.load("certification.json")["limits"]}
+    chosen = [
+        (number, one)
+        for number, one in enumerate(predicate["cells"])
+        if rows or one["verdict"] != "clean"
+    ]
     cells = [
         (
             one["verdict"],
@@ -21,8 +26,7 @@ def certification(predicate: dict[str, Any], rows: bool) -> list[Table]:
             str(one["width"]),
             _rate(one["statistics"]),
         )
-        for one in predicate["cells"]
-        if rows or one["verdict"] != "clean"
+        for _, one in chosen
     ]
     identity = [
         (one["name"], one["observed"] or "not read", one["recorded"] or "nothing")
@@ -34,22 +38,43 @@ def certification(predicate: dict[str, Any], rows: bool) -> list[Table]:
     ]
     return [
         about(
-            ("verdict", predicate["verdict"]),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
             ("adapter", adapter["name"] + ("" if adapter["verified"] else ", unverified adapter")),
-            ("gauge", adapter["gauge"] or "none"),
-            ("compared", plan["observable"]),
+            ("gauge", adapter["gauge"] or "none", "/predicate/adapter/gauge"),
+            ("compared", plan["observable"], "/predicate/plan/observable"),
             ("turned off by the mode", listed(predicate["turned_off"]) or "nothing read"),
         ),
-        table("server", ("what", "observed", "recorded"), identity),
-        table("settings", ("setting", "requested", "resolved"), settings if rows else ()),
-        table("cells", ("verdict", "case", "condition", "differ", "width", "rate"), cells),
+        table(
+            "server",
+            ("what", "observed", "recorded"),
+            identity,
+            "/predicate/subject/identity",
+        ),
+        table(
+            "settings",
+            ("setting", "requested", "resolved"),
+            settings if rows else (),
+            "/predicate/settings",
+        ),
+        table(
+            "cells",
+            ("verdict", "case", "condition", "differ", "width", "rate"),
+            cells,
+            [f"/predicate/cells/{number}" for number, _ in chosen],
+        ),
         table(
             "controls",
             ("control", "status"),
             [(one["name"], one["status"]) for one in predicate["controls"]],
+            "/predicate/controls",
         ),
         table("prompts", ("between", "answers flip", "scores flip"), _prompts(predicate)),
-        table("not shown", ("limit", "what it says"), [(i, says[i]) for i in predicate["limits"]]),
+        table(
+            "not shown",
+            ("limit", "what it says"),
+            [(i, says[i]) for i in predicate["limits"]],
+            "/predicate/limits",
+        ),
         counts_table(predicate),
     ]
 

@@ -11,18 +11,30 @@ def detection(predicate: dict[str, Any], rows: bool) -> list[Table]:
     """Show what the certifier detects: verdict, trials, blind spots with their reasons, counts."""
     reasons = {one["id"]: one["reason"] for one in spec.load("mutation.json")["operators"]}
     server = [f"{one['name']} {one['value']}" for one in predicate["server"]]
-    trials = [
-        (one["outcome"], one["expected"], one["name"], one["server"], _seconds(one), _by(one))
-        for one in predicate["trials"]
+    chosen = [
+        (number, one)
+        for number, one in enumerate(predicate["trials"])
         if rows or one["outcome"] != one["expected"]
     ]
+    trials = [
+        (one["outcome"], one["expected"], one["name"], one["server"], _seconds(one), _by(one))
+        for _, one in chosen
+    ]
     return [
-        about(("verdict", predicate["verdict"]), ("server", "; ".join(server))),
-        table("trials", ("outcome", "expected", "trial", "server", "s", "shown by"), trials),
+        about(
+            ("verdict", predicate["verdict"], "/predicate/verdict"), ("server", "; ".join(server))
+        ),
+        table(
+            "trials",
+            ("outcome", "expected", "trial", "server", "s", "shown by"),
+            trials,
+            [f"/predicate/trials/{number}" for number, _ in chosen],
+        ),
         table(
             "blind spots",
             ("fault", "why it is not seen from outside"),
             [(name, reasons[name]) for name in predicate["blind"]],
+            "/predicate/blind",
         ),
         counts_table(predicate),
     ]

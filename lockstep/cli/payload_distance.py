@@ -17,11 +17,11 @@ def distance_calibration(predicate: dict[str, Any], rows: bool) -> list[Table]:
     names = [rung["name"] for rung in predicate["rungs"]]
     return [
         about(
-            ("verdict", predicate["verdict"]),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
             ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
-            ("count as the model", ", ".join(names[:accepts])),
-            ("tokens of a support", predicate["support_tokens"]),
-            ("not run", "; ".join(predicate["not_run"])),
+            ("count as the model", ", ".join(names[:accepts]), "/predicate/accepts"),
+            ("tokens of a support", predicate["support_tokens"], "/predicate/support_tokens"),
+            ("not run", "; ".join(predicate["not_run"]), "/predicate/not_run"),
         ),
         table(
             "rungs",
@@ -30,12 +30,19 @@ def distance_calibration(predicate: dict[str, Any], rows: bool) -> list[Table]:
                 _rung(rung, outcome)
                 for rung, outcome in zip(predicate["rungs"], chosen["outcomes"], strict=True)
             ],
+            "/predicate/rungs",
         ),
-        table("thresholds", ("gate", "nat"), _thresholds(chosen["thresholds"])),
+        table(
+            "thresholds",
+            ("gate", "nat"),
+            _thresholds(chosen["thresholds"]),
+            f"/predicate/placements/{accepts - 1}/thresholds",
+        ),
         table(
             "where else the line could be",
             ("last that is accepted", "told apart", "not told apart", "accepted and beyond"),
             [_placement(one, names) for one in predicate["placements"]] if rows else (),
+            "/predicate/placements",
         ),
         counts_table(predicate),
     ]

@@ -11,19 +11,21 @@ def sampling_experiments(predicate: dict[str, Any], rows: bool) -> list[Table]:
     model = predicate["model"]
     return [
         about(
-            ("verdict", predicate["verdict"]),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
             ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
-            ("not run", "; ".join(predicate["not_run"])),
+            ("not run", "; ".join(predicate["not_run"]), "/predicate/not_run"),
         ),
         table(
             "experiments",
             ("number", "name", "outcome"),
             [(one["experiment"], one["name"], one["outcome"]) for one in predicate["experiments"]],
+            "/predicate/experiments",
         ),
         table(
             "compared position by position",
             ("experiment", "role", "of", "temperature, top_k, top_p, min_p", "differ", "rate"),
             [_series(one) for one in predicate["series"]],
+            "/predicate/series",
         ),
         table(
             "distances",
@@ -32,6 +34,7 @@ def sampling_experiments(predicate: dict[str, Any], rows: bool) -> list[Table]:
                 (one["experiment"], one["role"], one["measure"], *one["quantiles"])
                 for one in predicate["distances"]
             ],
+            "/predicate/distances",
         ),
         counts_table(predicate),
     ]

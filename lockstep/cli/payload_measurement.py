@@ -26,35 +26,46 @@ def measurement(predicate: dict[str, Any], rows: bool) -> list[Table]:
         for section in ("direct", "derived", "predicted")
         for one in predicate[section]
     }
+    places = {
+        one["name"]: f"/predicate/{section}/{number}"
+        for section in ("direct", "derived", "predicted")
+        for number, one in enumerate(predicate[section])
+    }
     named = [
         table(
             f"{one['title']} ({_mixture(one['kinds'])})",
             ("reading", "value", "unit", "kind", "profile"),
             [_reading(readings[name]) for name in one["readings"]],
+            [places[name] for name in one["readings"]],
         )
         for one in predicate["tables"]
     ]
     others = [_reading(one) for one in readings.values()] if rows else []
     return [
         about(
-            ("verdict", predicate["verdict"]),
-            *((f"profile {one['id']}", _profile(one)) for one in predicate["profiles"]),
-            ("not run", "; ".join(predicate["not_run"])),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
+            *(
+                (f"profile {one['id']}", _profile(one), f"/predicate/profiles/{number}")
+                for number, one in enumerate(predicate["profiles"])
+            ),
+            ("not run", "; ".join(predicate["not_run"]), "/predicate/not_run"),
         ),
         *named,
         table("fits", ("fit", "law", "records", "coefficients", "largest residual", "condition"),
-              map(_fit, predicate["fits"])),
+              map(_fit, predicate["fits"]), "/predicate/fits"),
         table("routes", ("route", "first", "second", "apart", "envelope"),
-              map(_route, predicate["routes"])),
+              map(_route, predicate["routes"]), "/predicate/routes"),
         table("published figures", ("outcome", "what", "printed", "computed", "why"),
-              [_published(one, readings) for one in predicate["published"]]),
+              [_published(one, readings) for one in predicate["published"]],
+              "/predicate/published"),
         table("gates", ("may", "serve for", "verdict", "within", "across"),
-              map(_gate, predicate["gates"])),
+              map(_gate, predicate["gates"]), "/predicate/gates"),
         table("settings that nobody chose", ("arm", "setting", "effective", "cause", "failure"),
               _unchosen(predicate["arms"])),
         table("records refused", ("record", "arm", "why", "own tokens", "booked"),
               _receipts(predicate["records"])),
-        table("readings", ("reading", "value", "unit", "kind", "profile"), others),
+        table("readings", ("reading", "value", "unit", "kind", "profile"), others,
+              places.values() if rows else ()),
         counts_table(predicate),
     ]  # fmt: skip
 
@@ -72,11 +83,11 @@ def withdrawal(predicate: dict[str, Any], rows: bool) -> list[Table]:
     target = predicate["certificate"]
     return [
         about(
-            ("certificate", target["payload_sha256"]),
-            ("its kind", target["predicate_type"]),
-            ("not run", "; ".join(predicate["not_run"])),
+            ("certificate", target["payload_sha256"], "/predicate/certificate/payload_sha256"),
+            ("its kind", target["predicate_type"], "/predicate/certificate/predicate_type"),
+            ("not run", "; ".join(predicate["not_run"]), "/predicate/not_run"),
         ),
-        table("WITHDRAWN", ("claim", "why", "instead"), claims),
+        table("WITHDRAWN", ("claim", "why", "instead"), claims, "/predicate/claims"),
         counts_table(predicate),
     ]
 

@@ -25,13 +25,18 @@ def replay(predicate: dict[str, Any], rows: bool) -> list[Table]:
     ]
     return [
         about(
-            ("trajectory", predicate["trajectory"]["sha256"]),
+            ("trajectory", predicate["trajectory"]["sha256"], "/predicate/trajectory/sha256"),
             ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
             *environment_rows(predicate["environment"]),
-            ("not run", "; ".join(predicate["not_run"]) or "nothing"),
+            ("not run", "; ".join(predicate["not_run"]) or "nothing", "/predicate/not_run"),
         ),
-        table("outputs", ("request", "ended by", "tokens", "first"), outputs if rows else ()),
-        table("coverage", ("events", "seen"), coverage),
+        table(
+            "outputs",
+            ("request", "ended by", "tokens", "first"),
+            outputs if rows else (),
+            "/predicate/outputs",
+        ),
+        table("coverage", ("events", "seen"), coverage, "/predicate/coverage/covered"),
         counts_table(predicate),
     ]
 
@@ -44,26 +49,38 @@ def campaign(predicate: dict[str, Any], rows: bool) -> list[Table]:
         for row in told["rows"]
     ]
     records = [
-        (one["name"], record) for one in predicate["populations"] for record in one["records"]
+        (f"/predicate/populations/{place}/records/{number}", one["name"], record)
+        for place, one in enumerate(predicate["populations"])
+        for number, record in enumerate(one["records"])
     ]
     failed = [
         (name, record["seed"], *(record["failure"][part] for part in ("kind", "code", "where")))
-        for name, record in records
+        for _, name, record in records
         if record["failure"] is not None
     ]
     cases = [
         (name, one["seed"], one["outcome"], (one["trajectory_sha256"] or "")[:SHOWN_DIGITS])
-        for name, one in records
+        for _, name, one in records
     ]
     return [
         about(
-            ("verdict", predicate["verdict"]),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
             ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
             *environment_rows(predicate["environment"]),
         ),
-        table("coverage", ("population", *told["legal"]), coverage),
-        table("failures", ("population", "seed", "kind", "code", "where"), failed),
-        table("cases", ("population", "seed", "outcome", "trajectory"), cases if rows else ()),
+        table("coverage", ("population", *told["legal"]), coverage, "/predicate/coverage/rows"),
+        table(
+            "failures",
+            ("population", "seed", "kind", "code", "where"),
+            failed,
+            [place for place, _, record in records if record["failure"] is not None],
+        ),
+        table(
+            "cases",
+            ("population", "seed", "outcome", "trajectory"),
+            cases if rows else (),
+            [place for place, _, _ in records] if rows else (),
+        ),
         counts_table(predicate),
     ]
 
@@ -95,20 +112,34 @@ def finding(predicate: dict[str, Any], rows: bool) -> list[Table]:
     told = "" if unmutated is None else f"{unmutated['outcome']} {unmutated['code']}".rstrip()
     return [
         about(
-            ("failure", f"{failure['kind']} {failure['code']} {failure['part']}"),
-            ("at", f"{failure['where']}: {failure['detail']}"),
-            ("mutation", "none" if mutation is None else mutation["name"]),
-            ("without the mutation", told or "does not apply"),
-            ("closed by", predicate["closed_by"] or "no commit"),
-            ("pool", f"{pool['blocks']} blocks of {pool['block_size']}"),
-            ("case", predicate["case_sha256"]),
-            ("found", predicate["origin"]["source"]),
+            (
+                "failure",
+                f"{failure['kind']} {failure['code']} {failure['part']}",
+                "/predicate/failure",
+            ),
+            ("at", f"{failure['where']}: {failure['detail']}", "/predicate/failure/where"),
+            ("mutation", "none" if mutation is None else mutation["name"], "/predicate/mutation"),
+            ("without the mutation", told or "does not apply", "/predicate/unmutated"),
+            ("closed by", predicate["closed_by"] or "no commit", "/predicate/closed_by"),
+            ("pool", f"{pool['blocks']} blocks of {pool['block_size']}", "/predicate/case/pool"),
+            ("case", predicate["case_sha256"], "/predicate/case_sha256"),
+            ("found", predicate["origin"]["source"], "/predicate/origin/source"),
             *environment_rows(predicate["environment"]),
         ),
-        table("requests", ("request", "prompt", "max_new", "arrival"), requests),
-        table("steps", ("step", "actions"), steps),
-        table("dimensions", ("dimension", "removals", "held"), dimensions),
-        table("removals", ("dimension", "place", "outcome", "code"), removals if rows else ()),
+        table(
+            "requests",
+            ("request", "prompt", "max_new", "arrival"),
+            requests,
+            "/predicate/case/workload/requests",
+        ),
+        table("steps", ("step", "actions"), steps, "/predicate/case/steps"),
+        table("dimensions", ("dimension", "removals", "held"), dimensions, "/predicate/dimensions"),
+        table(
+            "removals",
+            ("dimension", "place", "outcome", "code"),
+            removals if rows else (),
+            "/predicate/removals",
+        ),
         counts_table(predicate),
     ]
 
@@ -120,19 +151,33 @@ def mutation(predicate: dict[str, Any], rows: bool) -> list[Table]:
         (one["name"], control[one["name"]], one["killed"], one["alone"])
         for one in predicate["observers"]
     ]
+    chosen = [
+        (number, one)
+        for number, one in enumerate(predicate["rows"])
+        if rows or one["verdict"] != "killed"
+    ]
     operators = [
         (one["verdict"], one["operator"], ", ".join(one["killed_by"]) or "none")
-        for one in predicate["rows"]
-        if rows or one["verdict"] != "killed"
+        for _, one in chosen
     ]
     return [
         about(
-            ("verdict", predicate["verdict"]),
-            ("block size", str(predicate["block_size"])),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
+            ("block size", str(predicate["block_size"]), "/predicate/block_size"),
             *environment_rows(predicate["environment"]),
         ),
-        table("observers", ("observer", "engine as it is", "killed", "alone"), observers),
-        table("operators", ("verdict", "operator", "killed by"), operators),
+        table(
+            "observers",
+            ("observer", "engine as it is", "killed", "alone"),
+            observers,
+            "/predicate/observers",
+        ),
+        table(
+            "operators",
+            ("verdict", "operator", "killed by"),
+            operators,
+            [f"/predicate/rows/{number}" for number, _ in chosen],
+        ),
         counts_table(predicate),
     ]
 
@@ -156,13 +201,23 @@ def sampling(predicate: dict[str, Any], rows: bool) -> list[Table]:
         for one in predicate["sequences"]
         for place, signed in enumerate(one["artifact"]["positions"])
     ]
+    places = [
+        f"/predicate/sequences/{number}/artifact/positions/{place}"
+        for number, one in enumerate(predicate["sequences"])
+        for place, _ in enumerate(one["artifact"]["positions"])
+    ]
     return [
         about(
-            ("verdict", predicate["verdict"]),
-            ("sampler", predicate["version"]),
-            ("not run", "; ".join(predicate["not_run"])),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
+            ("sampler", predicate["version"], "/predicate/version"),
+            ("not run", "; ".join(predicate["not_run"]), "/predicate/not_run"),
         ),
-        table("sequences", columns, judged),
-        table("positions", ("request", "position", "token", "support"), tokens if rows else ()),
+        table("sequences", columns, judged, "/predicate/sequences"),
+        table(
+            "positions",
+            ("request", "position", "token", "support"),
+            tokens if rows else (),
+            places if rows else (),
+        ),
         counts_table(predicate),
     ]

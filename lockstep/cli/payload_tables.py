@@ -16,6 +16,7 @@ from lockstep.cli.payload_parts import (
     listed,
     table,
 )
+from lockstep.cli.payload_proofs import lean, smt
 from lockstep.cli.payload_runs import campaign, finding, mutation, replay, sampling
 from lockstep.cli.payload_throughput import throughput
 from lockstep.cli.tables import Table
@@ -37,7 +38,8 @@ def describe(statement: dict[str, Any], rows: bool) -> list[Table]:
         ("kind", statement["predicateType"]),
         ("issued at", f"{statement['predicate']['issued_at']} (the signer's claim)"),
     )
-    first = Table(head_table.title, head_table.columns, (*head, *head_table.rows))
+    places = ("/predicateType", "/predicate/issued_at", *head_table.pointers)
+    first = Table(head_table.title, head_table.columns, (*head, *head_table.rows), places)
     return [shown for shown in (first, *rest) if shown.rows]
 
 
@@ -57,67 +59,28 @@ def hunt(predicate: dict[str, Any], rows: bool) -> list[Table]:
     checks = [(check["outcome"], check["name"]) for check in predicate["checks"]]
     return [
         about(
-            ("set", predicate["set"]),
-            ("geometry", geometry),
-            ("falsifications", f"{held} of {len(outcomes)} as registered"),
+            ("set", predicate["set"], "/predicate/set"),
+            ("geometry", geometry, "/predicate/geometry"),
+            (
+                "falsifications",
+                f"{held} of {len(outcomes)} as registered",
+                "/predicate/falsifications",
+            ),
         ),
         table(
-            "layouts", ("layout", "native shapes", "padding"), map(_layout, predicate["layouts"])
+            "layouts",
+            ("layout", "native shapes", "padding"),
+            map(_layout, predicate["layouts"]),
+            "/predicate/layouts",
         ),
         table(
             "rows",
             ("verdict", "pair", "transformations or frontier code"),
             found if rows else (),
+            "/predicate/rows",
         ),
         counts_table(predicate),
-        table("checks", ("outcome", "check"), checks),
-    ]
-
-
-def lean(predicate: dict[str, Any], rows: bool) -> list[Table]:
-    """Show a certificate of the lemmas: kernel, observations, theorems, counts."""
-    kernel = predicate["kernel"]
-    seen = [(name, _seen(value)) for name, value in predicate["observations"].items()]
-    theorems = [
-        (one["name"], one["statement_sha256"][:SHOWN_DIGITS], listed(one["axioms"]) or "none")
-        for one in predicate["theorems"]
-    ]
-    return [
-        about(
-            ("kernel", f"Lean {kernel['version']}, from {kernel['builder']}"),
-            ("library", kernel["library_sha256"]),
-            ("host", predicate["host"]),
-            ("axioms allowed", listed(predicate["allowed_axioms"]) or "none"),
-        ),
-        table("observations", ("what", "seen (the signer's word)"), seen),
-        table("theorems", ("theorem", "statement", "axioms"), theorems if rows else ()),
-        counts_table(predicate),
-    ]
-
-
-def smt(predicate: dict[str, Any], rows: bool) -> list[Table]:
-    """Show a certificate of proofs by solver: solvers, cases, what does not apply, counts."""
-    solvers = [f"{one['name']} {one['version']}" for one in predicate["solvers"]]
-    lifecycle = predicate["lifecycle"]
-    cases = [
-        (case["layout"], case["tensor"], case["geometry"], case["mode"])
-        for case in predicate["cases"]
-    ]
-    apart = [
-        (one["layout"], one["geometry"], one["mode"], one["reason"])
-        for one in predicate["not_applicable"]
-    ]
-    coverage = predicate["coverage"].items()
-    return [
-        about(
-            ("set", predicate["set"]),
-            ("solvers", ", ".join(solvers)),
-            ("lifecycle", "not made" if lifecycle is None else "made"),
-        ),
-        table("cases", ("layout", "tensor", "geometry", "tokens"), cases if rows else ()),
-        table("not applicable", ("layout", "geometry", "tokens", "reason"), apart if rows else ()),
-        counts_table(predicate),
-        table("coverage", ("what", "number"), coverage),
+        table("checks", ("outcome", "check"), checks, "/predicate/checks"),
     ]
 
 
@@ -138,18 +101,19 @@ def invariance(predicate: dict[str, Any], rows: bool) -> list[Table]:
     ]
     return [
         about(
-            ("verdict", predicate["verdict"]),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
             ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
             *environment_rows(predicate["environment"]),
         ),
-        table("claims", ("claim", "verdict", "held"), claims),
+        table("claims", ("claim", "verdict", "held"), claims, "/predicate/claims"),
         table("runs", ("outcome", "relation", "block size", "positions", "why"),
-               runs if rows else ()),
+               runs if rows else (), "/predicate/runs"),
         table("controls", ("backend", "shown", "outcome", "relation", "block size", "why"),
-               controls),
-        table("coverage", ("population", "events", "seen"), coverage),
+               controls, "/predicate/controls"),
+        table("coverage", ("population", "events", "seen"), coverage,
+               "/predicate/coverage/n_grams"),
         table("unseen", ("events",), [(" ".join(one),) for one in predicate["coverage"]["unseen"]]
-               if rows else ()),
+               if rows else (), "/predicate/coverage/unseen"),
         counts_table(predicate),
     ]  # fmt: skip
 
@@ -169,10 +133,15 @@ def fidelity(predicate: dict[str, Any], rows: bool) -> list[Table]:
         about(
             ("model", f"{model['sha256'][:SHOWN_DIGITS]}, stored {model['stored_dtype']}"),
             *environment_rows(predicate["environment"]),
-            ("not run", "; ".join(predicate["not_run"])),
+            ("not run", "; ".join(predicate["not_run"]), "/predicate/not_run"),
         ),
-        table("measures", ("measure", "value", "bound"), measures),
-        table("prompts", ("prompt", "tokens", "rows", "logits"), prompts if rows else ()),
+        table("measures", ("measure", "value", "bound"), measures, "/predicate/measures"),
+        table(
+            "prompts",
+            ("prompt", "tokens", "rows", "logits"),
+            prompts if rows else (),
+            "/predicate/prompts",
+        ),
         counts_table(predicate),
     ]
 
@@ -192,13 +161,27 @@ def layout_observation(predicate: dict[str, Any], rows: bool) -> list[Table]:
     ]
     return [
         about(
-            ("engine", f"{engine['name']} {engine['version']}"),
-            ("written by", engine["written_by"]),
-            ("cited alone", f"{len(predicate['cited'])} declared layouts"),
-            ("not run", "; ".join(predicate["not_run"])),
+            ("engine", f"{engine['name']} {engine['version']}", "/predicate/engine"),
+            ("written by", engine["written_by"], "/predicate/engine/written_by"),
+            ("cited alone", f"{len(predicate['cited'])} declared layouts", "/predicate/cited"),
+            ("not run", "; ".join(predicate["not_run"]), "/predicate/not_run"),
         ),
-        table("observations", ("layout", "verdict", "types", "as if its axes were"), seen),
-        table("runs", ("layout", "type", "buffers", "wrong", "stray"), runs if rows else ()),
+        table(
+            "observations",
+            ("layout", "verdict", "types", "as if its axes were"),
+            seen,
+            "/predicate/observations",
+        ),
+        table(
+            "runs",
+            ("layout", "type", "buffers", "wrong", "stray"),
+            runs if rows else (),
+            [
+                f"/predicate/observations/{place}/runs/{number}"
+                for place, one in enumerate(predicate["observations"])
+                for number, _ in enumerate(one["runs"] if rows else ())
+            ],
+        ),
         counts_table(predicate),
     ]
 
@@ -244,7 +227,3 @@ def _layout(layout: dict[str, Any]) -> tuple[str, str, str]:
     if not derived["realisable"]:
         return layout["name"], "not at this geometry", ""
     return layout["name"], "; ".join(shapes), f"padding {derived['padding_positions']}"
-
-
-def _seen(value: bool | None) -> str:
-    return "not made" if value is None else str(value).lower()

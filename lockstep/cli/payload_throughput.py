@@ -12,16 +12,22 @@ def throughput(predicate: dict[str, Any], rows: bool) -> list[Table]:
     workload, comparisons = predicate["workload"], predicate["comparisons"]
     return [
         about(
-            ("verdict", predicate["verdict"]),
+            ("verdict", predicate["verdict"], "/predicate/verdict"),
             ("prompts, in tokens", listed([str(one) for one in workload["prompts"]])),
             ("tokens of each answer", workload["max_new"]),
             ("blocks", f"{predicate['blocks']}, their order shuffled by seed {workload['seed']}"),
         ),
-        table("ratios of walls", ("comparison",), [(ratio(one),) for one in comparisons]),
+        table(
+            "ratios of walls",
+            ("comparison",),
+            [(ratio(one),) for one in comparisons],
+            "/predicate/comparisons",
+        ),
         table(
             "criteria",
             ("ratio", "threshold", "outcome", "killed"),
             [_criterion(one, comparisons) for one in predicate["criteria"]],
+            "/predicate/criteria",
         ),
         table(
             "arms",
@@ -30,6 +36,7 @@ def throughput(predicate: dict[str, Any], rows: bool) -> list[Table]:
                 _arm(one, spread)
                 for one, spread in zip(predicate["arms"], predicate["spreads"], strict=True)
             ],
+            "/predicate/arms",
         ),
         table(
             "identity",
@@ -60,7 +67,12 @@ def throughput(predicate: dict[str, Any], rows: bool) -> list[Table]:
                 if one["refusal"] is not None
             ],
         ),
-        table("limits", ("what it does not say",), [(one,) for one in predicate["limits"]]),
+        table(
+            "limits",
+            ("what it does not say",),
+            [(one,) for one in predicate["limits"]],
+            "/predicate/limits",
+        ),
         counts_table(predicate),
     ]
 

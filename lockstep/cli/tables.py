@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of text; each row has as many cells as there are columns."""
+    """A titled table of text; each row has as many cells as there are columns.
+
+    `pointers` has for each row where in the statement stands what it shows, empty where that is no
+    one place; it is empty as a whole where no row has one.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    pointers: tuple[str, ...] = ()
 
 
 def printable(text: str) -> str:

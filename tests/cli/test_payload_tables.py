@@ -10,7 +10,7 @@ import pytest
 from lockstep.certificate.statement import KINDS
 from lockstep.cli import payload_tables
 from lockstep.cli.evidence import certificates
-from lockstep.evidence.index import kind_of, statement_of
+from lockstep.evidence.index import at_pointer, kind_of, statement_of
 
 EVIDENCE = Path(__file__).resolve().parents[2] / "evidence"
 FILES = certificates(EVIDENCE)
@@ -32,6 +32,9 @@ def test_counts_are_shown_as_they_stand(file: Path) -> None:
         assert tables["certificate"].rows[0] == ("kind", statement["predicateType"])
         for table in tables.values():
             assert {len(row) for row in table.rows} == {len(table.columns)}
+            assert len(table.pointers) in (0, len(table.rows))
+            for pointer in filter(None, table.pointers):
+                at_pointer(statement, pointer)
 
 
 def test_long_lists_are_shown_on_demand() -> None:
