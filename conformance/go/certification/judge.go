@@ -5,6 +5,7 @@ import (
 
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
+	"lockstep/conformance/go/rate"
 	"lockstep/conformance/go/refusal"
 )
 
@@ -31,7 +32,7 @@ type judgement struct {
 	data    *data
 	outputs []*output
 	gauge   bool
-	rates   *rates
+	rates   *rate.Rates
 }
 
 // judge derives a cell's members, and compares them with the stated ones (step 4).
@@ -200,10 +201,10 @@ func (t *judgement) statistics(j *judged) *lcj.Object {
 }
 
 func (t *judgement) setRates(told *lcj.Object, prefix string, k, n int64) {
-	low, high := t.rates.bounds(k, n)
+	low, high := t.rates.Bounds(k, n)
 	missed := any(nil)
 	if k == 0 {
-		missed = t.rates.missed(n)
+		missed = t.rates.Missed(n)
 	}
 	told.Set(prefix+"low_ppm", low).Set(prefix+"high_ppm", high).Set(prefix+"missed_ppm", missed)
 }

@@ -3,6 +3,7 @@ package certification
 
 import (
 	"lockstep/conformance/go/kind"
+	"lockstep/conformance/go/rate"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/schema"
 	"lockstep/conformance/go/specification"
@@ -73,7 +74,7 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 	if err := checkUse(len(outputs), used...); err != nil {
 		return nil, err
 	}
-	t := &judgement{p, k.data, outputs, adapter.Member("gauge") != nil, newRates(k.data.confidence)}
+	t := &judgement{p, k.data, outputs, adapter.Member("gauge") != nil, rate.New(k.data.confidence)}
 	all, err := t.judgeAll(planned, cells, held)
 	if err != nil {
 		return nil, err

@@ -244,8 +244,8 @@ func (r *round) score(item int64) any {
 
 // checkComparison compares a comparison with the stated one.
 func (own *ownPrompts) checkComparison(stated *lcj.Object, c comparison, a, b int, pointer string) *refusal.Refusal {
-	low, high := own.rates.bounds(int64(len(c.flips)), c.compared)
-	scoresLow, scoresHigh := own.rates.bounds(c.scores, c.scoresCompared)
+	low, high := own.rates.Bounds(int64(len(c.flips)), c.compared)
+	scoresLow, scoresHigh := own.rates.Bounds(c.scores, c.scoresCompared)
 	first := []any{}
 	for _, one := range c.flips {
 		first = append(first, lcj.NewObject().Set("item", one.item).Set("position", one.position))
