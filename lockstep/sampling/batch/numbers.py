@@ -136,22 +136,14 @@ def add(a: Numbers, b: Numbers) -> Numbers:
     return Numbers(c.astype(np.int64), q)
 
 
-def totals(*given: Numbers) -> list[Numbers]:
-    """Add up the numbers of each row in their order, rounding after each addition [SAMP-16].
-
-    Args:
-        given: of one shape; their rows are added up side by side.
-    """
-    added = np.ascontiguousarray(np.concatenate([one.c for one in given]).astype(np.float64).T)
-    exponents = np.ascontiguousarray(np.concatenate([one.q for one in given]).T)
+def total(given: Numbers) -> Numbers:
+    """Add up the numbers of each row in their order, rounding after each addition [SAMP-16]."""
+    added = np.ascontiguousarray(given.c.astype(np.float64).T)
+    exponents = np.ascontiguousarray(given.q.T)
     c, q = added[0], exponents[0]
     for column in range(1, len(added)):
         c, q = _sum(c, q, added[column], exponents[column])
-    length = len(given[0].c)
-    return [
-        Numbers(c[start : start + length].astype(np.int64), q[start : start + length])
-        for start in range(0, len(c), length)
-    ]
+    return Numbers(c.astype(np.int64), q)
 
 
 def subtract(a: Numbers, b: Numbers) -> Numbers:

@@ -15,7 +15,7 @@ import numpy as np
 
 from lockstep import spec
 from lockstep.sampling.batch import numbers, texts
-from lockstep.sampling.batch.numbers import Integers, Mask, Numbers
+from lockstep.sampling.batch.numbers import Integers, Mask
 from lockstep.sampling.batch.weights import (
     Block,
     Powers,
@@ -34,6 +34,8 @@ _ROWS = 1 << 11
 """Of a block, at most."""
 _ENTRIES = 1 << 18
 """Of a block of long rows: so few that it takes some 20 MB, so many that a sum's steps are long."""
+_UNSURE = 1e-5
+"""So near to a bound a mass in binary64 decides nothing."""
 _PIECE = 1 << 12
 """Pairs that are read at once."""
 
@@ -126,12 +128,11 @@ class Replay:
             block = Block(block.units[well], block.there[well])
         if not chosen:
             return {}
-        mass = masses(block)
         given = powers(block, self.request.parameters.temperature)
-        signed, whole = numbers.totals(mass.values, given.values)
-        sound = self._massive(mass, signed, block, chosen) & self._cut(given, block, chosen)
+        sound = self._massive(block, chosen) & self._cut(given, block, chosen)
+        whole = numbers.total(given.values)
         weighed = weigh_powers(given, whole, block.there, self.request.parameters)
-        self.effort.exponentials += mass.fallbacks + weighed.exponentials
+        self.effort.exponentials += weighed.exponentials
         self.effort.apportionments += weighed.rows
         return self._drawn(weighed.weights, sound, chosen)
 
@@ -165,19 +166,16 @@ class Replay:
         well: Mask = np.logical_and.reduceat(good, starts)
         return well
 
-    def _massive(self, mass: Powers, signed: Numbers, block: Block, chosen: list[int]) -> Mask:
-        """Tell which supports have the mass that they must have [SAMP-31]."""
+    def _massive(self, block: Block, chosen: list[int]) -> Mask:
+        """Tell which supports surely have the mass that they must have [SAMP-31]."""
         data = spec.load("sampling.json")
-        keys = np.where(block.there, mass.values.keys, np.iinfo(np.int64).max)
         masked = np.array(chosen) + self.first < self.request.min_tokens
         early, late = (self.request.available(at) for at in (0, self.request.min_tokens))
         unsigned = np.where(masked, early, late) - block.there.sum(axis=1)
-        rest = numbers.multiply(numbers.of_keys(keys.min(axis=1)), unsigned, 0)
-        least, most = (
-            numbers.least_key(Decimal(data[name])) for name in ("mass_least", "mass_most")
+        mass, least = masses(block)
+        sound: Mask = (mass < float(data["mass_most"]) - _UNSURE) & (
+            mass + unsigned * least > float(data["mass_least"]) + _UNSURE
         )
-        # Both bounds have no more than 10 digits.
-        sound: Mask = (signed.keys <= most) & (numbers.add(signed, rest).keys >= least)
         return sound
 
     def _cut(self, given: Powers, block: Block, chosen: list[int]) -> Mask:

@@ -15,8 +15,8 @@ import numpy as np
 
 from lockstep.sampling.batch import numbers
 from lockstep.sampling.batch.apportion import apportion
-from lockstep.sampling.batch.exp import MOST, exp
-from lockstep.sampling.batch.numbers import Integers, Mask, Numbers
+from lockstep.sampling.batch.exp import MOST, exp, roughly
+from lockstep.sampling.batch.numbers import Floats, Integers, Mask, Numbers
 from lockstep.sampling.parameters import Parameters
 
 TOKENS_MOST = 1024
@@ -84,14 +84,17 @@ def powers(block: Block, temperature: str) -> Powers:
     return _in_pieces(block, compute)
 
 
-def masses(block: Block) -> Powers:
-    """Give the exponential of each log-probability as it stands [SAMP-31]."""
+def masses(block: Block) -> tuple[Floats, Floats]:
+    """Give the mass of each row and its least exponential, off by less than 10^-6 [SAMP-31].
 
-    def compute(units: Integers, there: Mask) -> Powers:
-        inside = there & (units <= MOST * 10**-UNIT_EXPONENT)
-        return _powers(numbers.written(units, UNIT_EXPONENT), inside)
-
-    return _in_pieces(block, compute)
+    docs/exact-batch.md, section 1, says how far they are from the rounded ones of the rule.
+    """
+    mass, least = np.empty(len(block.units)), np.empty(len(block.units))
+    for rows in _pieces(block.units.shape):
+        found = roughly(np.minimum(block.units[rows] * 10.0**UNIT_EXPONENT, float(MOST)))
+        mass[rows] = np.where(block.there[rows], found, 0).sum(axis=1)
+        least[rows] = np.where(block.there[rows], found, np.inf).min(axis=1)
+    return mass, least
 
 
 def weigh(block: Block, parameters: Parameters) -> Weighed:
@@ -102,7 +105,7 @@ def weigh(block: Block, parameters: Parameters) -> Weighed:
         parameters: resolved, not greedy, and taken by `takes`.
     """
     given = powers(block, parameters.temperature)
-    return weigh_powers(given, numbers.totals(given.values)[0], block.there, parameters)
+    return weigh_powers(given, numbers.total(given.values), block.there, parameters)
 
 
 def weigh_powers(given: Powers, whole: Numbers, there: Mask, parameters: Parameters) -> Weighed:

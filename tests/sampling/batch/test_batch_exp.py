@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from lockstep.sampling import benchmark
 from lockstep.sampling.batch import exp, numbers
 from lockstep.sampling.batch.numbers import Numbers
 from lockstep.sampling.exp import exp as exactly
+
+MANY = Context(prec=30)
 
 
 def test_it_agrees_and_falls_back() -> None:
@@ -47,3 +49,12 @@ def test_the_table_is_right() -> None:
         assert abs(value.scaleb(int(table.q[j])) / with_rounding - 1) < Decimal("1E-9")
     assert ((table.whole >= 10**9) & (table.whole < 10**10)).all()
     assert ((table.part >= 0) & (table.part <= 1)).all()
+
+
+def test_the_rough_exponential_keeps_its_bound() -> None:
+    x = np.concatenate(
+        [[0.0, 63.999, 64.0, 1 / 256, 255 / 256], np.random.default_rng(1).uniform(0, 64, 300)]
+    )
+    for value, found in zip(x.tolist(), exp.roughly(x).tolist(), strict=True):
+        true = MANY.exp(-Decimal(value))
+        assert abs(Decimal(found) / true - 1) < Decimal("1E-10")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import sys
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from lockstep.sampling import benchmark, paths, resolve
 from lockstep.sampling.batch import texts
 from lockstep.sampling.batch.replay import Replay, in_batches
 from lockstep.sampling.document import Request, Signed, artifact_document
-from lockstep.sampling.number import is_logprob, is_token
+from lockstep.sampling.number import is_logprob, is_token, written
 from lockstep.sampling.observe import judge
 from lockstep.sampling.replay import FRAUD, one_by_one
 from tests.sampling.conftest import logprobs_after, request_of
@@ -72,6 +73,25 @@ def test_honest_and_fraudulent_positions_are_not_looked_at_alone() -> None:
     reasons = in_batches(request, 0, 0, positions)
     assert set(reasons) == {"", FRAUD} or set(reasons) == {FRAUD}
     assert require_same(request, positions).effort.alone == 0
+
+
+@pytest.mark.parametrize("bound", ["0.99", "1.01"])
+def test_a_mass_by_a_bound_is_looked_at_alone(bound: str) -> None:
+    request = benchmark.request_of(5)
+    # Four tokens of e^-40, and one that has the rest of the mass, in steps about the bound.
+    log, positions = math.log(float(bound)), []
+    for step in (-1e-4, -2e-6, -1e-9, 0, 1e-9, 2e-6, 1e-4):
+        if log + step > 0:
+            pairs = [
+                ("1", written(math.log(0.5))),
+                ("2", written(math.log(float(bound) - 0.5) + step)),
+            ]
+        else:
+            pairs = [("1", "-40"), ("2", written(log + step))]
+        pairs += [(str(token), "-40") for token in (3, 4, 5)]
+        positions.append(Signed("2", tuple(sorted(pairs))))
+    # Besides those beside the bound, the one whose mass is wrong.
+    assert require_same(request, positions).effort.alone == 6
 
 
 @pytest.mark.parametrize(
