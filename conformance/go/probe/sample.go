@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"slices"
+
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -170,14 +172,14 @@ func (s *Sample) rise(d *Data, question string) (int64, bool) {
 	return 0, false
 }
 
+// metric is that of a question, or nil.
+func (s *Sample) metric(d *Data, question string) any {
+	return s.counters[slices.Index(d.Questions, question)].Member("metric")
+}
+
 // Guarded says whether a question has a metric.
 func (s *Sample) Guarded(d *Data, question string) bool {
-	for i, name := range d.Questions {
-		if name == question {
-			return s.counters[i].Member("metric") != nil
-		}
-	}
-	return false
+	return s.metric(d, question) != nil
 }
 
 func (s *Sample) wall() int64 {

@@ -1,0 +1,44 @@
+package measurement
+
+import (
+	"math/big"
+
+	"lockstep/conformance/go/lcj"
+	"lockstep/conformance/go/refusal"
+)
+
+// readFraction reads `{num, den}`, which must be in lowest terms.
+func readFraction(stated *lcj.Object, at string) (*big.Rat, *refusal.Refusal) {
+	num, _ := new(big.Int).SetString(stated.Text("num"), 10)
+	den, _ := new(big.Int).SetString(stated.Text("den"), 10)
+	value := new(big.Rat).SetFrac(num, den)
+	if value.Denom().Cmp(den) != 0 {
+		return nil, refusal.New(badValue, at)
+	}
+	return value, nil
+}
+
+// demandFraction compares a member with what follows.
+func demandFraction(stated *lcj.Object, name, at string, follows *big.Rat) *refusal.Refusal {
+	told, err := readFraction(stated.Object(name), at+"/"+name)
+	if err != nil {
+		return err
+	}
+	if told.Cmp(follows) != 0 {
+		return refusal.Expecting(notRate, at+"/"+name, follows.String(), told.String())
+	}
+	return nil
+}
+
+func integer(n int64) *big.Rat {
+	return new(big.Rat).SetInt64(n)
+}
+
+// ceiling is ⌈r⌉.
+func ceiling(r *big.Rat) *big.Int {
+	quotient, rest := new(big.Int).DivMod(r.Num(), r.Denom(), new(big.Int))
+	if rest.Sign() != 0 {
+		quotient.Add(quotient, big.NewInt(1))
+	}
+	return quotient
+}
