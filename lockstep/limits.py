@@ -165,3 +165,12 @@ CERTIFIED_RECORDS_BYTES = 1 << 29
 
 MEASUREMENT_BYTES = 1 << 22
 """A document of records, written by people or a harness: some hundred bytes a record."""
+
+OBSERVED_SECONDS = 600
+"""For an engine to write its caches once: importing it takes most of that."""
+
+REPORT_TABLE_ROWS = 100
+"""Rows of a table that a report shows; the certificate has all of them."""
+
+REPORT_BYTES = 1 << 23
+"""A report: what a browser opens at once, also on a telephone; a certificate takes some 40 KB."""

@@ -7,7 +7,7 @@ from typing import Any
 import typer.core
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Start here": ("demo", "doctor", "init", "show", "keys"),
+    "Start here": ("demo", "doctor", "init", "show", "report", "keys"),
     "Certify a server": ("certify", "serve", "measure", "withdraw"),
     "Layouts of KV caches": ("layouts", "hunt"),
     "The engine and its schedules": (

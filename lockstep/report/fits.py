@@ -1,0 +1,187 @@
+"""Fits of a measurement: the records, the law through them, and what is left of each record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from lockstep.claims.measurement import opened
+from lockstep.cli.payload_measurement import number, shown
+from lockstep.errors import LockstepError
+from lockstep.measure import laws
+from lockstep.measure.fits import Solution, solve
+from lockstep.measure.records import Record
+from lockstep.report.charts import Scale, bottom_axis, drawing, left_axis, range_of
+from lockstep.report.figures import Judged, anchor, figure
+from lockstep.report.markup import Content, Markup, element
+from lockstep.report.parts import badge, counted, scrolled, table, verdict
+
+_AXES = {
+    "wall": ("tokens of the prompt", "s", 1e-6),
+    "linear": ("tokens of the prompt", "s", 1e-6),
+    "quadratic": ("tokens of the prompt", "s", 1e-6),
+    "stall": ("batch budget, tokens a step", "s", 1e-6),
+    "depth": ("depth, tokens", "us/token", 1.0),
+}
+_RESIDUAL = {"s": ("ms", 1e-3), "us/token": ("us/token", 1.0)}
+
+
+def draw(judged: Judged) -> Markup:
+    """Draw each fit with its residuals, and hold the published figures against their readings."""
+    predicate = judged.predicate
+    arms = {arm["id"]: arm for arm in predicate["arms"]}
+    records = [opened(one, arms) for one in predicate["records"]]
+    return element(
+        "div",
+        element("p", "Verdict ", verdict(judged, "/predicate/verdict"), "."),
+        counted(
+            judged,
+            ("records", "records"),
+            ("records_refused", "refused"),
+            ("fits", "fits"),
+            ("published", "published figures"),
+            ("published_agreeing", "agree"),
+            ("published_contradicted", "contradicted"),
+            ("published_not_rederivable", "not re-derivable"),
+        ),
+        element(
+            "div",
+            [_fit(judged, n, one, records) for n, one in enumerate(predicate["fits"])],
+            class_="fits",
+        ),
+        _published(judged),
+        _withdrawn(judged),
+    )
+
+
+def _fit(
+    judged: Judged, place: int, stated: Mapping[str, Any], records: Sequence[Record]
+) -> Markup:
+    at = f"/predicate/fits/{place}"
+    left_out = [entry["record"] for entry in stated["left_out"]]
+    chosen = laws.population(records, stated["law"], stated["arms"], left_out)
+    solution = solve([laws.point(stated["law"], one) for one in chosen])
+    if solution.largest_residual != number(stated["largest_residual"]):
+        raise LockstepError("STATISTICS_DO_NOT_RECOMPUTE", f"{judged.name}:{at}/largest_residual")
+    coefficients = [
+        element(
+            "li",
+            one["name"].replace("_", " "),
+            " ",
+            figure(judged, f"{at}/coefficients/{n}", shown(number(one["value"]))),
+            f" {one['unit']}",
+        )
+        for n, one in enumerate(stated["coefficients"])
+    ]
+    return element(
+        "figure",
+        element(
+            "figcaption",
+            element("b", figure(judged, f"{at}/name")),
+            f", law {stated['law']}, ",
+            figure(judged, f"{at}/population"),
+            " records; largest residual ",
+            figure(judged, f"{at}/largest_residual", shown(solution.largest_residual)),
+            " us" if _AXES[stated["law"]][1] == "s" else " us/token",
+        ),
+        element("ul", coefficients, class_="counts"),
+        scrolled(_panels(judged, stated, chosen, solution), f"fit {stated['name']}"),
+    )
+
+
+def _panels(
+    judged: Judged, stated: Mapping[str, Any], chosen: Sequence[Record], solution: Solution
+) -> Markup:
+    across, unit, scale = _AXES[stated["law"]]
+    below, factor = _RESIDUAL[unit]
+    points = [laws.point(stated["law"], record) for record in chosen]
+    xs = [
+        float(_place(stated["law"], point, one)) for point, one in zip(points, chosen, strict=True)
+    ]
+    values = [float(value) * scale for _, value in points]
+    residuals = [float(one) * factor for one in solution.residuals]
+    fitted = [v - float(r) * scale for v, r in zip(values, solution.residuals, strict=True)]
+    x = Scale(*range_of(xs), 62, 380)
+    y = Scale(*range_of([*values, *fitted, 0.0]), 210, 26)
+    rx, bound = Scale(x.low, x.high, 482, 800), max(map(abs, residuals)) or 1.0
+    ry = Scale(-1.15 * bound, 1.15 * bound, 210, 26)
+    numbers = {one["id"]: n for n, one in enumerate(judged.predicate["records"])}
+    marks: list[Content] = []
+    for record, px, value, fit, left in zip(chosen, xs, values, fitted, residuals, strict=True):
+        words = (
+            f"{record.id}: {value:.6g} {unit}, the law gives {fit:.6g}; {left:+.4g} {below} left"
+        )
+        at = f"/predicate/records/{numbers[record.id]}"
+        marks.append(
+            anchor(
+                judged,
+                at,
+                [
+                    element("title", words),
+                    _cross(x(px), y(fit)),
+                    element("circle", cx=x(px), cy=y(value), r=3.5, class_="point"),
+                    element("line", x1=rx(px), y1=ry(0.0), x2=rx(px), y2=ry(left), class_="stem"),
+                    element("circle", cx=rx(px), cy=ry(left), r=3.5, class_="point"),
+                ],
+            )
+        )
+    label = f"Fit {stated['name']}: records with the law on the left, residuals on the right"
+    return drawing(
+        820,
+        256,
+        label,
+        bottom_axis(x, 210, across),
+        left_axis(y, 62, unit, 380),
+        bottom_axis(rx, 210, across),
+        left_axis(ry, 482, f"left over, {below}", 800),
+        element("line", x1=482, y1=ry(0.0), x2=800, y2=ry(0.0), class_="axis"),
+        marks,
+        links=True,
+    )
+
+
+def _cross(x: float, y: float) -> Markup:
+    """Mark what the law gives."""
+    return element("path", d=f"M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8", class_="law")
+
+
+def _place(law: str, point: laws.Point, record: Record) -> Fraction:
+    """Give where a record stands on the horizontal axis, which has one regressor."""
+    if law == "wall":
+        return Fraction(record.values["tokens"] or 0)
+    return point[0][0]
+
+
+def _published(judged: Judged) -> Markup:
+    predicate = judged.predicate
+    readings = {
+        one["name"]: one
+        for section in ("direct", "derived", "predicted")
+        for one in predicate[section]
+    }
+    rows = []
+    for place, one in enumerate(predicate["published"]):
+        reading = readings.get(one["reading"])
+        rows.append(
+            (
+                figure(judged, f"/predicate/published/{place}", one["says"]),
+                badge(one["outcome"], one["outcome"].replace("_", " ")),
+                f"{shown(number(one['value']))} {one['unit']}",
+                "-" if reading is None else shown(number(reading["value"])),
+                one["reason"] or "",
+            )
+        )
+    return table(
+        "Published figures", ("what was printed", "outcome", "printed", "computed", "why"), rows
+    )
+
+
+def _withdrawn(judged: Judged) -> Content:
+    if not judged.withdrawn:
+        return None
+    rows = [
+        (figure(judged, one.pointer, one.pointer), one.reason, one.instead or "nothing")
+        for one in judged.withdrawn
+    ]
+    return table("WITHDRAWN", ("claim", "why", "instead"), rows, "refused")

@@ -1,0 +1,83 @@
+"""The kill matrix of a mutation campaign: faults put into the engine, by who noticed them."""
+
+from __future__ import annotations
+
+from lockstep.report.figures import Judged, figure
+from lockstep.report.markup import Content, Markup, element
+from lockstep.report.parts import counted, key, scrolled, table, verdict
+
+SIGNS = {
+    "killed": ("killed", "K", "killed: the observer noticed"),
+    "survived": ("survived", "s", "survived: it looked, the fault was live, and it saw nothing"),
+    "not_exercised": ("idle", "·", "not exercised: the fault's value did not differ there"),
+    "unfit": ("unfit", "u", "unfit: the observer does not hold on the engine as it is"),
+    "not_run": ("unknown", "?", "not run"),
+}
+"""Class, letter and meaning of each outcome of a cell."""
+
+
+def draw(judged: Judged) -> Markup:
+    """Draw operators by observers, and what each observer comes to."""
+    predicate = judged.predicate
+    control = {cell["observer"]: n for n, cell in enumerate(predicate["control"])}
+    observers = [
+        (
+            figure(judged, f"/predicate/observers/{number}/name", one["name"]),
+            figure(judged, f"/predicate/control/{control[one['name']]}/seen"),
+            figure(judged, f"/predicate/observers/{number}/killed"),
+            figure(judged, f"/predicate/observers/{number}/alone"),
+        )
+        for number, one in enumerate(predicate["observers"])
+    ]
+    return element(
+        "div",
+        counted(
+            judged,
+            ("operators", "operators"),
+            ("killed", "killed"),
+            ("survived", "survived"),
+            ("equivalent", "equivalent by a lemma"),
+            ("not_exercised", "not exercised"),
+            ("cells", "cells"),
+        ),
+        element("p", "Verdict ", verdict(judged, "/predicate/verdict")),
+        key([(f"k-{one}", sign, says) for one, sign, says in SIGNS.values()]),
+        scrolled(_grid(judged), "kill matrix"),
+        table(
+            "Observers",
+            ("observer", "engine as it is", "killed", "killed by it alone"),
+            observers,
+        ),
+    )
+
+
+def _grid(judged: Judged) -> Markup:
+    predicate = judged.predicate
+    head = [
+        element("th", element("span", one["name"]), scope="col") for one in predicate["observers"]
+    ]
+    body = [
+        element(
+            "tr",
+            element("th", figure(judged, f"/predicate/rows/{n}", row["operator"]), scope="row"),
+            [_cell(cell["outcome"], f"{n}/cells/{place}") for place, cell in
+             enumerate(row["cells"])],
+        )
+        for n, row in enumerate(predicate["rows"])
+    ]  # fmt: skip
+    return element(
+        "table",
+        element("thead", element("tr", element("td", "operator \\ observer"), head)),
+        element("tbody", body),
+        class_="grid",
+        role="grid",
+        data_base="/predicate/rows/",
+        aria_label="Outcome of each operator under each observer",
+    )
+
+
+def _cell(outcome: str, place: Content) -> Markup:
+    class_, sign, _ = SIGNS[outcome]
+    return element(
+        "td", sign, class_=f"k-{class_}", data_i=str(place), aria_label=outcome.replace("_", " ")
+    )

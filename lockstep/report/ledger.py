@@ -1,0 +1,76 @@
+"""The assurance ledger: how much of each certificate is derived, bound by digest, or only said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lockstep.report.charts import drawing
+from lockstep.report.figures import Judged
+from lockstep.report.markup import Content, Markup, element
+from lockstep.report.parts import details, key, table
+
+CLASSES = (
+    ("derived", "derived: the verifier computes it and compares"),
+    ("witnessed", "witnessed: bound by a digest of data that anyone can hash"),
+    ("attested", "attested: the signer's word"),
+)
+"""The classes of a leaf field, as `lockstep-verify` counts them [LEDGER-1]."""
+_WIDTH = 240
+
+
+def draw(certificates: Sequence[Judged]) -> Markup:
+    """Show the ledger of every certificate whose payload is shown."""
+    shown = [one for one in certificates if one.statement is not None and one.result["ledger"]]
+    return element(
+        "div",
+        key([(f"l-{name}", "■", says) for name, says in CLASSES]),
+        table(
+            "Leaf fields by what they rest on",
+            ("certificate", "derived", "witnessed", "attested", "shares"),
+            [_row(one) for one in shown],
+            "ledger",
+        ),
+        element("h3", "What is only said, by certificate"),
+        [
+            details(
+                [one.name, f": {len(one.result['ledger']['attested_kinds'])} kinds of field"],
+                element(
+                    "ul",
+                    [element("li", element("code", path)) for path in
+                     one.result["ledger"]["attested_kinds"]],
+                    class_="paths",
+                ),
+                _not_run(one),
+            )
+            for one in shown
+        ],
+    )  # fmt: skip
+
+
+def _row(judged: Judged) -> list[Content]:
+    held = judged.result["ledger"]
+    numbers = [int(held[name]) for name, _ in CLASSES]
+    total, x = sum(numbers) or 1, 0.0
+    parts: list[Content] = []
+    for (name, _), number in zip(CLASSES, numbers, strict=True):
+        width = _WIDTH * number / total
+        parts.append(element("rect", x=x, y=0, width=width, height=12, class_=f"l-{name}"))
+        x += width
+    told = ", ".join(
+        f"{100 * number // total} % {name}"
+        for (name, _), number in zip(CLASSES, numbers, strict=True)
+    )
+    bar = drawing(_WIDTH, 12, told, parts)
+    link = element("a", judged.name, href=f"#{judged.anchor}")
+    return [link, *(f"{number:,}" for number in numbers), bar]
+
+
+def _not_run(judged: Judged) -> Content:
+    """Say what the certificate itself says was not run."""
+    said = judged.predicate.get("not_run")
+    if not said:
+        return None
+    return [
+        element("p", "It does not speak of:"),
+        element("ul", [element("li", one) for one in said]),
+    ]

@@ -1,0 +1,224 @@
+"use strict";
+// What the report does when it is used: says what backs a figure, and shows a cell of a matrix.
+// Without it everything is there but the details of single cells. It asks for nothing.
+
+function make(name, ...content) {
+  const node = document.createElement(name);
+  node.append(...content.filter((one) => one !== null));
+  return node;
+}
+
+function link(certificate, pointer, text) {
+  const node = make("a", text);
+  node.className = "f";
+  node.href = "#" + certificate;
+  node.dataset.p = pointer;
+  return node;
+}
+
+// Which certificate a node belongs to: the nearest element that names one.
+function certificateOf(node) {
+  return node.closest("[data-c]").dataset.c;
+}
+
+// Whether the signer alone answers for a value: by the verifier's list of attested fields.
+function basis(kinds, pointer) {
+  const steps = pointer.split("/").slice(2);
+  if (!pointer.startsWith("/predicate")) return "It stands outside the predicate.";
+  const matches = (kind) => {
+    const own = kind.split("/").slice(1);
+    return steps.every((step, n) => n >= own.length || own[n] === step ||
+      (own[n] === "*" && /^[0-9]+$/.test(step))) && own.length;
+  };
+  const held = kinds.filter(matches).map((kind) => kind.split("/").length - 1);
+  if (held.some((length) => length <= steps.length)) return "Attested: it is the signer's word.";
+  if (held.length) return "A part of it is attested: the signer's word. The rest is derived, or bound by a digest.";
+  return "Derived by the verifier, or bound by a digest that it compares.";
+}
+
+function showSource(certificate, pointer) {
+  const entry = document.getElementById(certificate);
+  const file = make("a", entry.dataset.file);
+  file.href = entry.dataset.href;
+  const place = document.getElementById("source-text");
+  place.replaceChildren(
+    make("p", make("b", file), " ", make("code", pointer)),
+    make("p", "payload sha256 ", make("code", entry.dataset.sha)),
+    make("p", basis(entry.dataset.kinds.split(" ").filter(Boolean), pointer)),
+  );
+  document.getElementById("source").hidden = false;
+}
+
+function closeSource() {
+  document.getElementById("source").hidden = true;
+}
+
+function readData(id) {
+  const node = document.getElementById(id + "-data");
+  return node ? JSON.parse(node.textContent) : null;
+}
+
+const OBSERVED = ["not made", "no", "yes"];
+const OBSERVATIONS = [
+  "forward reproduces the target", "round trip is byte for byte",
+  "round trip differs in unread padding at most", "tokens are the same",
+];
+
+function list(name, items) {
+  return make(name, ...items.map((one) => make("li", one)));
+}
+
+function terms(entries) {
+  return make("dl", ...entries.flatMap(([term, said]) => [make("dt", term), make("dd", said)]));
+}
+
+// A pair of layouts: verdict, words, observations, positions, lemmas, and both layouts.
+function pairDetail(grid, number) {
+  const data = readData(grid.id);
+  const [src, dst, verdict, code, words, seen, positions, lemmas] = data.rows[number];
+  const certificate = certificateOf(grid), at = "/predicate/rows/" + number;
+  const head = make("h4", data.layouts[src][0], " → ", data.layouts[dst][0], ": ");
+  head.append(link(certificate, at + "/verdict", verdict));
+  const said = [["words", words.map((n) => data.words[n]).join(", ") || "none"]];
+  if (code) said.push(["frontier code", link(certificate, at + "/frontier_code", code)]);
+  OBSERVATIONS.forEach((name, n) => said.push([name, OBSERVED[seen[n] + 1]]));
+  if (positions.length) {
+    const [from, fromPad, to, toPad] = positions.map((n) => n.toLocaleString("en"));
+    said.push(["positions of the source", `${from}, ${fromPad} of them padding`]);
+    said.push(["positions of the destination", `${to}, ${toPad} of them padding`]);
+    const names = make("span");
+    names.append(link(certificate, at + "/proof/lemmas", lemmas.map((n) => data.lemmas[n]).join(", ")));
+    said.push(["lemmas", names]);
+  }
+  return [head, terms(said), make("div", ...[src, dst].map((n) => layoutCopy(data.layouts[n][1])))];
+}
+
+function layoutCopy(id) {
+  const copy = make("div");
+  const from = document.getElementById(id);
+  copy.append(make("h5", from.querySelector("summary").textContent));
+  for (const child of from.children) if (child.tagName !== "SUMMARY") copy.append(child.cloneNode(true));
+  return copy;
+}
+
+// A cell of a certified server: its sentence, its answers, and which rounds differ from which.
+function cellDetail(grid, number) {
+  const cell = readData(grid.id)[number];
+  const certificate = certificateOf(grid), at = "/predicate/cells/" + number;
+  const head = make("h4", cell.case, ": ", link(certificate, at, grid.querySelector(`[data-i="${number}"]`).getAttribute("aria-label")));
+  return [head, make("p", cell.says), answers(cell, certificate, at), rounds(cell)];
+}
+
+// Rounds by places; the same number is the same answer. One that is not its place's first is marked.
+function answers(cell, certificate, at) {
+  const table = make("table", make("caption", "Entry of the answers' table, by round and place of the request"));
+  cell.rounds.forEach(([name, outputs], row) => {
+    const heading = make("th", link(certificate, at + "/rounds/" + row, name));
+    heading.scope = "row";
+    const line = make("tr", heading);
+    outputs.forEach((output, place) => {
+      const entry = make("td", output < 0 ? "none" : String(output));
+      const first = cell.rounds.map(([, all]) => all[place]).find((one) => one >= 0);
+      if (output !== first) entry.className = "differs";
+      line.append(entry);
+    });
+    table.append(line);
+  });
+  return scrolled(table, "answers by round and place");
+}
+
+// Every pair of rounds: in how many places they have another entry.
+function rounds(cell) {
+  const table = make("table", make("caption", "All pairs of rounds: places with another entry"));
+  const count = cell.rounds.length;
+  const head = make("tr", make("td", ""));
+  for (let n = 0; n < count; n += 1) head.append(make("th", String(n)));
+  table.append(head);
+  for (let a = 0; a < count; a += 1) {
+    const heading = make("th", a + ": " + cell.rounds[a][0]);
+    heading.scope = "row";
+    const line = make("tr", heading);
+    for (let b = 0; b < count; b += 1) {
+      const apart = cell.rounds[a][1].filter((one, n) => one !== cell.rounds[b][1][n]).length;
+      const entry = make("td", a === b ? "" : String(apart));
+      if (apart) entry.className = "differs";
+      line.append(entry);
+    }
+    table.append(line);
+  }
+  return scrolled(table, "all pairs of rounds");
+}
+
+function scrolled(content, label) {
+  const box = make("div", content);
+  box.className = "scroll";
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", label);
+  return box;
+}
+
+function chooseCell(cell) {
+  const grid = cell.closest("table.grid");
+  for (const old of grid.querySelectorAll("[aria-selected]")) old.removeAttribute("aria-selected");
+  cell.setAttribute("aria-selected", "true");
+  showSource(certificateOf(grid), grid.dataset.base + cell.dataset.i);
+  const place = grid.id ? document.getElementById(grid.id + "-detail") : null;
+  if (!place) return;
+  const detail = grid.id.startsWith("m") ? pairDetail : cellDetail;
+  place.replaceChildren(...detail(grid, Number(cell.dataset.i)));
+}
+
+// Arrow keys move within a grid, which is one stop of the tabulator.
+function move(grid, cell, rows, columns) {
+  let row = cell.parentElement, column = cell.cellIndex;
+  const body = row.parentElement;
+  for (;;) {
+    column += columns;
+    row = rows ? body.rows[row.sectionRowIndex + rows] : row;
+    const next = row && column > 0 ? row.cells[column] : null;
+    if (!next) return;
+    if (next.dataset.i !== undefined) {
+      cell.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+      return;
+    }
+  }
+}
+
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+for (const grid of document.querySelectorAll("table.grid")) {
+  const cells = grid.querySelectorAll("td[data-i]");
+  for (const cell of cells) cell.tabIndex = -1;
+  if (cells.length) cells[0].tabIndex = 0;
+  grid.addEventListener("keydown", (event) => {
+    const cell = event.target.closest("td[data-i]");
+    if (!cell) return;
+    if (ARROWS[event.key]) move(grid, cell, ...ARROWS[event.key]);
+    else if (event.key === "Enter" || event.key === " ") chooseCell(cell);
+    else return;
+    event.preventDefault();
+  });
+}
+
+document.addEventListener("click", (event) => {
+  const cell = event.target.closest("table.grid td[data-i]");
+  if (cell) {
+    for (const one of cell.closest("table").querySelectorAll('td[tabindex="0"]')) one.tabIndex = -1;
+    cell.tabIndex = 0;
+    chooseCell(cell);
+    return;
+  }
+  const figure = event.target.closest("a.f");
+  if (figure) {
+    event.preventDefault();
+    showSource(certificateOf(figure), figure.dataset.p);
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") closeSource();
+});
+document.getElementById("source-close").addEventListener("click", closeSource);

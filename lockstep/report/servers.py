@@ -1,0 +1,166 @@
+"""A certified server by case: each cell's verdict, its pairs of answers, and all its rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lockstep import spec
+from lockstep.certify.report import SAYS, message
+from lockstep.report.figures import Judged, figure
+from lockstep.report.markup import Content, Markup, element
+from lockstep.report.parts import badge, counted, data, key, scrolled, table, verdict
+
+SIGNS = {
+    "clean": ("clean", "="),
+    "divergent": ("divergent", "≠"),
+    "first_run_only": ("first", "1"),
+}
+"""Class and sign of the verdicts of a cell that was scored; any other says nothing of it."""
+_OTHER = ("other", "?")
+Condition = tuple[str, str, str, str]
+
+
+def draw(judged: Judged) -> Markup:
+    """Draw cases by conditions, and the server's identity and limits."""
+    predicate = judged.predicate
+    says = {one["id"]: one["says"] for one in spec.load("certification.json")["limits"]}
+    name = f"s{judged.number}"
+    return element(
+        "div",
+        element(
+            "p",
+            "Verdict ",
+            verdict(judged, "/predicate/verdict"),
+            " of ",
+            figure(judged, "/predicate/adapter/name"),
+            "; compared: ",
+            figure(judged, "/predicate/plan/observable"),
+            ".",
+        ),
+        counted(
+            judged,
+            ("cells_planned", "cells"),
+            ("cells_clean", "clean"),
+            ("cells_divergent", "divergent"),
+            ("cells_first_run_only", "first run only"),
+            ("rounds_scored", "rounds scored"),
+            ("pairs", "pairs of answers compared"),
+            ("pairs_differing", "differ"),
+        ),
+        key([*((f"s-{class_}", sign, [element("b", word), f": {SAYS[word]}"])
+               for word, (class_, sign) in SIGNS.items()),
+             ("s-other", "?", "not scored")]),
+        element(
+            "p",
+            "Each cell has the pairs of answers that differ, of all pairs compared. A click, or "
+            "the arrow keys and Enter, shows every round's answers.",
+            class_="hint",
+        ),
+        scrolled(_grid(judged, name), "cases by conditions"),
+        element(
+            "div",
+            element("p", "No cell is chosen.", class_="hint"),
+            id=f"{name}-detail",
+            class_="detail",
+            aria_live="polite",
+        ),
+        data(f"{name}-data", [_cell_data(cell) for cell in predicate["cells"]]),
+        _controls(judged),
+        element("h4", "What this does not show"),
+        element(
+            "ul",
+            [element("li", figure(judged, f"/predicate/limits/{n}", says[one]))
+             for n, one in enumerate(predicate["limits"])],
+        ),
+    )  # fmt: skip
+
+
+def _grid(judged: Judged, name: str) -> Markup:
+    cells = judged.predicate["cells"]
+    conditions = list(dict.fromkeys(map(_condition, cells)))
+    conditions.sort(key=lambda one: (one[0] != "", one[0]))
+    numbers: dict[tuple[str, Condition], int] = {
+        (cell["case"], _condition(cell)): n for n, cell in enumerate(cells)
+    }
+    head = [element("th", _named(one), scope="col") for one in conditions]
+    body = [
+        element(
+            "tr",
+            element("th", case, scope="row"),
+            [_cell(cells, numbers.get((case, one))) for one in conditions],
+        )
+        for case in dict.fromkeys(cell["case"] for cell in cells)
+    ]
+    return element(
+        "table",
+        element("thead", element("tr", element("td", "case"), head)),
+        element("tbody", body),
+        class_="grid wide",
+        role="grid",
+        id=name,
+        data_base="/predicate/cells/",
+        aria_label="Verdict of each case under each condition",
+    )
+
+
+def _condition(cell: Mapping[str, Any]) -> Condition:
+    return cell["control"] or "", cell["cache"], cell["filler"], cell["order"]
+
+
+def _named(condition: Condition) -> Content:
+    control, cache, filler, order = condition
+    words = [f"cache {cache}"]
+    words += [f"filler {filler}"] if filler != "none" else []
+    words += [f"order {order}"] if order != "fixed" else []
+    first = element("b", f"control {control}".replace("_", " ")) if control else None
+    return [first, element("br") if first else None, ", ".join(words)]
+
+
+def _cell(cells: Sequence[Mapping[str, Any]], number: int | None) -> Markup:
+    if number is None:
+        return element("td", class_="none")
+    cell = cells[number]
+    class_, sign = SIGNS.get(cell["verdict"], _OTHER)
+    return element(
+        "td",
+        f"{sign} {cell['pairs_differing']}/{cell['pairs']}",
+        class_=f"s-{class_}",
+        data_i=number,
+        aria_label=f"{cell['verdict']}, {cell['pairs_differing']} of {cell['pairs']} pairs differ",
+    )
+
+
+def _cell_data(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the script shows of a cell: its sentence, and the answers of every round."""
+    return {
+        "says": message(cell),
+        "case": cell["case"],
+        "rounds": [
+            [f"lifetime {one['lifetime']} round {one['number']}",
+             [-1 if output is None else output for output in one["outputs"]]]
+            for one in cell["rounds"]
+        ],
+    }  # fmt: skip
+
+
+def _controls(judged: Judged) -> Markup:
+    predicate = judged.predicate
+    controls = [
+        (figure(judged, f"/predicate/controls/{n}", one["name"]), badge(one["status"]))
+        for n, one in enumerate(predicate["controls"])
+    ]
+    identity = [
+        (
+            figure(judged, f"/predicate/subject/identity/{n}", one["name"]),
+            one["observed"] or "not read",
+            one["recorded"] or "nothing",
+        )
+        for n, one in enumerate(predicate["subject"]["identity"])
+    ]
+    return element(
+        "div",
+        table("Controls", ("control", "status"), controls),
+        table("Identity, by the signer's word", ("what", "observed", "recorded"), identity),
+        class_="beside",
+    )
