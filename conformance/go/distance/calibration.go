@@ -118,7 +118,7 @@ func (c *calibration) checkRungs(stated []*lcj.Object) *refusal.Refusal {
 			whole = append(whole, positions...)
 			of := make([]int64, len(c.kind.gates))
 			for g, gate := range c.kind.gates {
-				of[g] = quantile(ascending(positions, gate.measure), gate.permille)
+				of[g] = Quantile(ascending(positions, gate.measure), gate.permille)
 			}
 			one.statistics = append(one.statistics, of)
 			statistics = append(statistics, lcj.Array(of))
@@ -127,7 +127,7 @@ func (c *calibration) checkRungs(stated []*lcj.Object) *refusal.Refusal {
 		for m := range measuresNumber {
 			of, values := []int64{}, ascending(whole, m)
 			for _, permille := range c.kind.quantiles {
-				of = append(of, quantile(values, permille))
+				of = append(of, Quantile(values, permille))
 			}
 			quantiles = append(quantiles, lcj.Array(of))
 		}

@@ -63,8 +63,8 @@ func measure(signed, recomputed, top *support) measures {
 	return measures{told(mae), told(kl), told(most.Quo(most, scale))}
 }
 
-// quantile is the one of rank ⌈k · N ÷ 1000⌉ ([DIST-6]); the numbers are in ascending order.
-func quantile(ascending []int64, permille int64) int64 {
+// Quantile is the one of rank ⌈k · N ÷ 1000⌉ ([DIST-6]); the numbers are in ascending order.
+func Quantile(ascending []int64, permille int64) int64 {
 	rank := (permille*int64(len(ascending)) + 999) / 1000
 	return ascending[rank-1]
 }

@@ -6,6 +6,7 @@ import (
 	"lockstep/conformance/go/certification"
 	"lockstep/conformance/go/distance"
 	"lockstep/conformance/go/envelope"
+	"lockstep/conformance/go/experiments"
 	"lockstep/conformance/go/fidelity"
 	"lockstep/conformance/go/finding"
 	"lockstep/conformance/go/hunt"
@@ -93,6 +94,10 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	questions, err := experiments.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	detections, err := certification.NewDetection(spec, certifications)
 	if err != nil {
 		return nil, err
@@ -121,6 +126,7 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			throughput.PredicateType: {Schema: throughputs.Schema, SpecDigest: throughputs.SpecDigest},
 			withdrawal.PredicateType: {Schema: withdrawals.Schema, SpecDigest: withdrawals.SpecDigest},
 			distance.PredicateType:   {Schema: distances.Schema, SpecDigest: distances.SpecDigest},
+			experiments.PredicateType: {Schema: questions.Schema, SpecDigest: questions.SpecDigest},
 			certification.DetectionType: {
 				Schema: detections.Schema, SpecDigest: detections.SpecDigest,
 			},
@@ -133,8 +139,8 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			campaign.PredicateType: campaigns, finding.PredicateType: findings,
 			fidelity.PredicateType: fidelities, invariance.PredicateType: invariances, mutation.PredicateType: mutations, replay.PredicateType: replays,
 			sampling.PredicateType: samplings, certification.PredicateType: certifications,
-			certification.DetectionType: detections,
-			distance.PredicateType:      distances, throughput.PredicateType: throughputs,
+			certification.DetectionType: detections, experiments.PredicateType: questions,
+			distance.PredicateType: distances, throughput.PredicateType: throughputs,
 			withdrawal.PredicateType: withdrawals,
 		},
 	}, nil
