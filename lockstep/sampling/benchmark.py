@@ -33,6 +33,8 @@ from lockstep.sampling.seed import Origin
 FLOORS = {5: 5.0, 64: 20.0, 256: 20.0}
 """How many times as fast as the plain path the batch must be, by tokens of a position."""
 SIZES = tuple(FLOORS)
+PLAIN = "plain"
+"""The path that replay takes without NumPy."""
 SEQUENCE = 1024
 """Positions that the batch is given: what a certificate of 256 tokens a position may hold."""
 VOCABULARY = 150_000
@@ -136,7 +138,7 @@ def race(tokens: int, runs: int, scale: int) -> tuple[Ratios, ...]:
 
     contestants: dict[str, Callable[[], list[str]]] = {
         "decimal": decimal,
-        "plain": lambda: one_by_one(request, 0, 0, some),
+        PLAIN: lambda: one_by_one(request, 0, 0, some),
     }
     found: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(runs):

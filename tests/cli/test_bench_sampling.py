@@ -57,7 +57,8 @@ def test_a_median_below_its_floor_is_no_success(
 ) -> None:
     slow = benchmark.Ratios("plain", 5, (0.9, 1.1, -1.0))
     fast = slow._replace(name="decimal", ratios=(0.0,))
-    told = {"slow": (slow._replace(ratios=(-1.0,)), fast), "fast": (slow, fast)}
+    below = fast._replace(ratios=(-2.0,))
+    told = {"slow": (slow._replace(ratios=(-1.0,)), fast), "fast": (slow, below)}
     monkeypatch.setattr(benchmark, "race", lambda *given: told["slow"])
     assert run(monkeypatch, capsys, tmp_path / "bench.json")[0] == 3
     monkeypatch.setattr(benchmark, "race", lambda *given: told["fast"])
