@@ -54,7 +54,7 @@ def differing(kernels):
     found = set()
     with triton_interpreter.ascending_dots(), np.errstate(all="ignore"):
         for kernel in kernels:
-            cases = sweep._sampling() if kernel == "sampling" else getattr(sweep, kernel)("float32")
+            cases = getattr(sweep, kernel)("float32")
             found |= {c.kernel for c in kernel_sweep._compared(cases) if c.differing}
     return sorted(found)
 
