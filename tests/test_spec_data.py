@@ -149,3 +149,21 @@ def test_producers_are_plain_text_in_every_kind(path: Path) -> None:
     assert all(member == PRODUCER_MEMBER for member in producer["properties"].values())
     for bad in ("", "line\n", "\u202egnp", "\x1b[2J", "caf\u00e9"):
         assert not re.fullmatch(PRODUCER_MEMBER["pattern"], bad)
+
+
+@pytest.mark.parametrize(
+    "path", [*sorted(SPEC.glob("*.json")), *SCHEMAS], ids=lambda path: path.name
+)
+def test_data_is_within_the_number_profile(path: Path) -> None:
+    """Whoever reads certificates reads the specification by the same rules [LCJ-5, LCJ-12]."""
+
+    def integer(text: str) -> int:
+        assert text != "-0" and abs(int(text)) < 2**53, f"{text} in {path.name}"
+        return int(text)
+
+    def refused(text: str) -> None:
+        raise AssertionError(f"{text} in {path.name}")
+
+    json.loads(
+        path.read_text("utf-8"), parse_int=integer, parse_float=refused, parse_constant=refused
+    )

@@ -74,7 +74,7 @@ def factor(source: Unit, target: Unit, at: str) -> Fraction:
     Raises:
         Refusal: UNIT_MISMATCH, they differ in more than in the scale of time.
     """
-    scale: dict[str, int] = dict(spec.load("measurement.json")["units"]["time"])
+    scale: dict[str, str] = dict(spec.load("measurement.json")["units"]["time"])
     ratio = multiply(source, invert(target))
     value, dimension = Fraction(1), 0
     for name, power in ratio:
