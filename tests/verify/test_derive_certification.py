@@ -11,6 +11,7 @@ import hashlib
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -346,6 +347,48 @@ def test_bounds_agree_byte_for_byte() -> None:
         for k in {0, 1, 2, n // 2, n - 1, n} & set(range(n + 1)):
             assert producers.interval(k, n) == verifiers.bounds(k, n)
         assert producers.missed(n) == verifiers.missed(n)
+
+
+def test_bounds_are_those_of_their_definition() -> None:
+    """Integers alone; for one of one the chance is what the confidence leaves, exactly."""
+
+    def rare(k: int, n: int, rate: int) -> bool:
+        return producers.at_most(k, n, rate) * 40 <= producers.PPM**n
+
+    assert verifiers.bounds(1, 1) == (25_000, 1_000_000)
+    assert verifiers.bounds(0, 1) == (0, 975_000)
+    draws = (1, 2, 5, 30, 120)
+    for k, n in [(k, draw) for draw in draws for k in (0, 1, draw // 3, draw - 1, draw)]:
+        low, high = verifiers.bounds(k, n)
+        others = [rare(n - k, n, 1_000_000 - rate) for rate in (low, low + 1)]
+        assert others == [True, False] if k else low == 0, (k, n)
+        fewer = [rare(k, n, rate) for rate in (high - 1, high)]
+        assert fewer == [False, True] if k < n else high == 1_000_000, (k, n)
+
+
+def test_bounds_of_many_draws_take_no_time() -> None:
+    """Integers would take an hour for these, which a stranger's certificate may ask for."""
+    for k, n in [(8192, 16384), (1, 16384)]:
+        assert producers.interval(k, n) == verifiers.bounds(k, n)
+    assert verifiers.bounds(8192, 16384) == (492_313, 507_687)
+
+
+@pytest.mark.parametrize("side", ["enclosed", "estimate"])
+def test_integers_decide_what_an_enclosure_does_not(
+    monkeypatch: pytest.MonkeyPatch, side: str
+) -> None:
+    expected = verifiers.bounds(3, 20)
+    verifiers.bounds.cache_clear()
+    producers.interval.cache_clear()
+    if side == "enclosed":
+        wide = {verifiers.ROUND_CEILING: Decimal(1), verifiers.ROUND_FLOOR: Decimal(0)}
+        monkeypatch.setattr(verifiers, "_enclosed", lambda *given: wide[given[-1]])
+        assert verifiers.bounds(3, 20) == expected
+    else:
+        monkeypatch.setattr(producers, "estimate", lambda *given: Decimal("0.025"))
+        assert producers.interval(3, 20) == expected
+    verifiers.bounds.cache_clear()
+    producers.interval.cache_clear()
 
 
 def weakenings(record: Seen, draw: random.Random) -> Iterator[Seen]:
