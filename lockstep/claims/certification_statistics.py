@@ -67,7 +67,7 @@ def rare(k: int, n: int, rate_ppm: int) -> bool:
     apart = _WORK.subtract(_WORK.multiply(estimate(k, n, rate_ppm), Decimal(2000)), Decimal(left))
     if abs(apart) > _SURE:
         return apart < 0
-    return at_most(k, n, rate_ppm) * 2000 <= left * PPM**n
+    return at_most(k, n, rate_ppm) * 2000 <= left * int(PPM**n)
 
 
 @cache
