@@ -14,6 +14,7 @@ import (
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lean"
 	"lockstep/conformance/go/lemmas"
+	"lockstep/conformance/go/measurement"
 	"lockstep/conformance/go/mutation"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/replay"
@@ -110,6 +111,10 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	measurements, err := measurement.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
@@ -126,6 +131,9 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			throughput.PredicateType: {Schema: throughputs.Schema, SpecDigest: throughputs.SpecDigest},
 			withdrawal.PredicateType: {Schema: withdrawals.Schema, SpecDigest: withdrawals.SpecDigest},
 			distance.PredicateType:   {Schema: distances.Schema, SpecDigest: distances.SpecDigest},
+			measurement.PredicateType: {
+				Schema: measurements.Schema, SpecDigest: measurements.SpecDigest,
+			},
 			experiments.PredicateType: {Schema: questions.Schema, SpecDigest: questions.SpecDigest},
 			certification.DetectionType: {
 				Schema: detections.Schema, SpecDigest: detections.SpecDigest,
@@ -141,7 +149,7 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			sampling.PredicateType: samplings, certification.PredicateType: certifications,
 			certification.DetectionType: detections, experiments.PredicateType: questions,
 			distance.PredicateType: distances, throughput.PredicateType: throughputs,
-			withdrawal.PredicateType: withdrawals,
+			withdrawal.PredicateType: withdrawals, measurement.PredicateType: measurements,
 		},
 	}, nil
 }
