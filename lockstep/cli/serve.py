@@ -53,6 +53,9 @@ def serve(
         None, help="Folder for executions, which `lockstep run` repeats; absent or empty."
     ),
     drain_seconds: int = typer.Option(30, min=1, help="For running requests, after a signal."),
+    default_seed: int | None = typer.Option(
+        None, min=0, max=(1 << 53) - 1, help="Of calls that have none (default: drawn for each)."
+    ),
     log: str = typer.Option("text", help="text or json, on standard error."),
 ) -> None:
     """Serve a model by OpenAI's API: completions, chat completions, models.
@@ -103,6 +106,7 @@ def serve(
         record=record,
         json_log=log == "json",
         drain_seconds=drain_seconds,
+        default_seed=default_seed,
     )
     bound = run.listen(host, port)
     if fault is not None or mode != "invariant":

@@ -22,7 +22,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from lockstep.engine.sampling import LARGEST_SEED
 from lockstep.errors import LockstepError
 from lockstep.limits import SERVED_BODY_BYTES
 from lockstep.serve import documents, refusal
@@ -53,6 +52,7 @@ class Serving:
         key: that calls must carry, None for none.
         log: takes a line for each call.
         started: Unix time in seconds.
+        draw: gives a seed to a call that has none.
     """
 
     engine: Engine
@@ -64,6 +64,7 @@ class Serving:
     key: str | None
     log: Log
     started: int
+    draw: Callable[[], int]
 
 
 def application(serving: Serving) -> Starlette:
@@ -174,14 +175,8 @@ class Paths:
     async def _call(self, request: Request, is_chat: bool) -> Response:
         serving = self._serving
         members = parse_body(await _body(request))
-        call = read_call(
-            members,
-            is_chat,
-            serving.texts,
-            serving.identity.name,
-            _longest(serving.engine),
-            lambda: secrets.randbelow(LARGEST_SEED + 1),
-        )
+        name, longest = serving.identity.name, _longest(serving.engine)
+        call = read_call(members, is_chat, serving.texts, name, longest, serving.draw)
         choices, arrived = serving.exchange.choices(call, serving.texts)
         for choice in choices:
             serving.engine.check(choice.ticket)

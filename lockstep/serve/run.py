@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import json
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from lockstep import __version__
 from lockstep.certificate import lcj
 from lockstep.certificate.write import write_file
+from lockstep.engine.sampling import LARGEST_SEED
 from lockstep.errors import LockstepError
 from lockstep.serve.policy import Driving
 
@@ -55,6 +57,7 @@ class Settings:
         record: the folder for executions.
         json_log: whether the log's lines are JSON.
         drain_seconds: how long running requests may go on after a signal to end.
+        default_seed: of calls that have none; None draws one for each.
     """
 
     folder: Path | None
@@ -71,6 +74,7 @@ class Settings:
     record: Path | None = None
     json_log: bool = False
     drain_seconds: int = 30
+    default_seed: int | None = None
 
 
 def require_libraries() -> None:
@@ -181,6 +185,7 @@ def make_server(settings: Settings, ready: Callable[[], None]) -> uvicorn.Server
             settings.key,
             log,
             int(time.time()),
+            seeds(settings.default_seed),
         )
         app.mount("/", application(serving))
         engine.start()
@@ -214,6 +219,13 @@ def serve(settings: Settings, bound: socket.socket) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
         server.run(sockets=[bound])
+
+
+def seeds(default: int | None) -> Callable[[], int]:
+    """Give what gives a seed to a call that has none [SERVE-3]."""
+    if default is None:
+        return lambda: secrets.randbelow(LARGEST_SEED + 1)
+    return lambda: default
 
 
 def logger(as_json: bool) -> Callable[[str, str], None]:

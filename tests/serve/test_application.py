@@ -444,3 +444,9 @@ def test_a_client_library_is_served(server: Any) -> None:
         },
     )
     assert answer.status_code == 200
+
+
+def test_a_default_seed_is_that_of_calls_without_one(start: Any) -> None:
+    with start(default_seed=7) as server:
+        told = [server.complete("a seed", **seed) for seed in ({}, {"seed": 8})]
+    assert [one["lockstep"]["choices"][0]["seed"] for one in told] == [7, 8]
