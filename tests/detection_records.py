@@ -17,7 +17,7 @@ from tests import certification_records as made
 from tests.certification_records import Asked
 
 ISSUED_AT, PRODUCER = made.ISSUED_AT, made.PRODUCER
-CONTEXTS = {"roomy": 1280, "crowded": 256}
+CONTEXTS = {"roomy": 1280, "crowded": 256, "scattered": 1280, "seeded": 1280}
 SORTS = ("difference", "rescoring", "malformed", "failure", "no_answer", "reused")
 """What visible faults show in turn."""
 SERVER = [{"name": "runtime_version", "value": "1.0"}]

@@ -86,8 +86,10 @@ def trials() -> Iterator[Trial]:
 def _server(operator: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     if operator["black_box"] == "invisible":
         return "roomy"
-    crowded = operator["subsystem"] in data["crowded_subsystems"]
-    return "crowded" if crowded != (operator["id"] in data["other_server"]) else "roomy"
+    for one in data["placed"]:
+        if one["operator"] == operator["id"]:
+            return str(one["server"])
+    return "crowded" if operator["subsystem"] in data["crowded_subsystems"] else "roomy"
 
 
 def servers() -> list[str]:

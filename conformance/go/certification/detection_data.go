@@ -86,9 +86,13 @@ func operatorTrial(one, told *lcj.Object) declared {
 		return t
 	}
 	t.expected = "caught"
-	crowded := slices.Contains(told.Texts("crowded_subsystems"), subsystem)
-	if crowded != slices.Contains(told.Texts("other_server"), id) {
+	if slices.Contains(told.Texts("crowded_subsystems"), subsystem) {
 		t.server = "crowded"
+	}
+	for _, placed := range told.Objects("placed") {
+		if placed.Text("operator") == id {
+			t.server = placed.Text("server")
+		}
 	}
 	return t
 }

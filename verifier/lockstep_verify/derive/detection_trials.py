@@ -19,6 +19,7 @@ def declared() -> list[Document]:
     """Give what is declared of each trial, and whether it runs (DET-1 to DET-3)."""
     known, found = data(), []
     options = {one["name"]: one["options"] for one in known["servers"]}
+    placed = {one["operator"]: one["server"] for one in known["placed"]}
     for one in known["controls"]:
         mode = " --mode fast" if one["mode"] == "fast" else ""
         command = f"{known['command']}{options[one['server']]}{mode}"
@@ -31,8 +32,8 @@ def declared() -> list[Document]:
         visible = one["black_box"] == "visible"
         crowded = one["subsystem"] in known["crowded_subsystems"]
         server = "roomy"
-        if visible and crowded != (one["id"] in known["other_server"]):
-            server = "crowded"
+        if visible:
+            server = placed.get(one["id"], "crowded" if crowded else "roomy")
         found.append(
             {
                 "name": one["id"],
