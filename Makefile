@@ -31,7 +31,7 @@ SHELL := /bin/bash
 	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation certify-faults relations bench-engine bench-minimize bench-convert bench-sampling gpu-evidence \
 	parity \
 	certify-peers \
-	dist clean
+	docs dist clean
 
 help: ## List the targets
 	@echo "Targets (PYTHON=$(PYTHON) makes the environment):"
@@ -61,6 +61,11 @@ $(VENV)/.stamp-test: $(VENV)/.stamp-run
 $(VENV)/.stamp-proofs: $(VENV)/.stamp-run
 	@echo "==> Installing the solvers (under a minute)"
 	@$(PIP) --editable '.[hunt,proofs,serve,certify]'
+	@touch $@
+
+$(VENV)/.stamp-docs: $(VENV)/.stamp-run
+	@echo "==> Installing MkDocs (under a minute)"
+	@$(PIP) --editable '.[hunt,serve,certify,docs]'
 	@touch $@
 
 $(VENV)/.stamp-lean: $(VENV)/.stamp-run lean/requirements.txt
@@ -186,6 +191,11 @@ parity: $(VENV)/.stamp-test ## Compare the samplers in Python and in Go on a mil
 	@echo "==> Comparing $(POSITIONS) positions (some minutes; POSITIONS=20000 is quick)"
 	@$(BIN)/lockstep sampling parity --positions $(POSITIONS) --jobs $(JOBS) \
 		-- results/lockstep-verify-go --spec spec --protocol
+
+docs: $(VENV)/.stamp-docs ## Build these pages as a site into results/site, and check that it loads nothing remote
+	@echo "==> Building the site"
+	@DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet --clean
+	@$(BIN)/python tools/docs_site.py results/site
 
 dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
 	@echo "==> Building into dist/"
