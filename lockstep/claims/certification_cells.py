@@ -188,7 +188,7 @@ class Cell:
             "not_run": self.seen.reason != "",
             "hang": "timeout" in failures,
             "error": bool(failures),
-            "malformed": any(map(self._malformed, self.rounds)),
+            "malformed": any(True for one in self.rounds for _ in self.malformed(one)),
             "not_batched": not self.planned.alone and len(self.batched) < 2,
             "not_alone": self.planned.alone and not self._is_alone,
             "not_cached": self.cache == "contradicted",
@@ -208,7 +208,8 @@ class Cell:
         """Whether its rounds count."""
         return self.verdict in SCORED
 
-    def _malformed(self, one: Round) -> bool:
+    def malformed(self, one: Round) -> Iterator[int]:
+        """Give the places of a round's answers that cannot be answers to their requests."""
         for place, request in enumerate(self.planned.present(one.number)):
             output, prompt = self.output(one, place), None
             if output is None:
@@ -221,8 +222,7 @@ class Cell:
                     before = len(self.planned.requests[request.rescores].prompt)
                     prompt = None if added is None else before + added
             if answers.malformed(output, request, one.number, prompt):
-                return True
-        return False
+                yield place
 
     def _lacking(self, one: Round) -> bool:
         observable = self.run.plan["observable"]

@@ -50,7 +50,7 @@ def predicate(
         "plan": {**first["plan"], "lifetimes": 1, "positive": "absent", "positive_cases": []},
         "contexts": [plans[name]["context"] for name in servers()],
         "trials": told,
-        "blind": [one["name"] for one in told if one["operator"] and _both(one, "clean")],
+        "blind": blind(told),
         "not_run": [one["name"] for one in told if one["outcome"] == "not_run"],
         "counts": counted,
         "verdict": verdict(counted, told),
@@ -61,6 +61,11 @@ def rows(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Give the trials that records are of as the predicate has them, in their order."""
     held = {record["name"]: record for record in records}
     return [_row(trial, held) for trial in trials() if trial.name in held]
+
+
+def blind(rows: Sequence[Row]) -> list[str]:
+    """Give the faults that are declared invisible and came out clean [DET-16]."""
+    return [row["name"] for row in rows if row["operator"] and _both(row, "clean")]
 
 
 def _both(row: Row, word: str) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from lockstep.certify.cells import POSITIVE, PlannedCell
 from lockstep.certify.observation import Round, Seen
 from lockstep.certify.requests import Plan
-from lockstep.claims import certification_answers as answers
 from lockstep.claims.certification import cells
 from lockstep.claims.certification_cells import Cell
 from lockstep.claims.certification_differences import Difference
@@ -110,21 +109,10 @@ def _answer(cell: Cell, lifetime: int, number: int, place: int) -> Shown:
 def _malformed(cell: Cell) -> list[Shown] | None:
     """Give the first answer that is none to its request, with what it rescores."""
     for one in cell.rounds:
-        for place, request in enumerate(cell.planned.present(one.number)):
-            output = cell.output(one, place)
-            if output is None:
-                continue
-            prompt: int | None = len(request.prompt)
-            places = [place]
-            if request.rescores is not None:
-                before = cell.output(one, request.rescores)
-                if before is None:
-                    continue
-                size = answers.size(before)
-                rescored = cell.planned.requests[request.rescores]
-                prompt = None if size is None else len(rescored.prompt) + size
-                places.append(request.rescores)
-            if answers.malformed(output, request, one.number, prompt):
+        for place in cell.malformed(one):
+            rescored = cell.planned.present(one.number)[place].rescores
+            places = [place] if rescored is None else [place, rescored]
+            if all(cell.output(one, at) is not None for at in places):
                 return [_answer(cell, one.lifetime, one.number, at) for at in places]
     return None
 

@@ -85,15 +85,13 @@ def line(row: Mapping[str, Any]) -> str:
 
 def _conclude(told: Sequence[Mapping[str, Any]]) -> bool:
     """Sum the trials up, and give whether each is as expected."""
-    from lockstep.claims.detection import counts, is_as_expected
+    from lockstep.claims.detection import blind, counts, is_as_expected
     from lockstep.cli import say
 
     counted = counts(told)
-    hidden = [row for row in told if row["operator"] and row["expected"] == "clean"]
-    blind = [row["name"] for row in hidden if row["outcome"] == "clean"]
     bad = [row["name"] for row in told if not is_as_expected(row)]
     say(f"caught: {counted['caught']} of {counted['visible']} visible faults")
-    say(f"blind, as declared: {', '.join(blind) or 'none'}")
+    say(f"blind, as declared: {', '.join(blind(told)) or 'none'}")
     say(f"not as expected: {', '.join(bad) or 'none'}")
     return not bad
 
