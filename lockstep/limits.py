@@ -169,7 +169,7 @@ MEASUREMENT_BYTES = 1 << 22
 OBSERVED_SECONDS = 600
 """For an engine to write its caches once: importing it takes most of that."""
 
-REPORT_TABLE_ROWS = 100
+REPORT_TABLE_ROWS = 50
 """Rows of a table that a report shows; the certificate has all of them."""
 
 REPORT_BYTES = 1 << 23

@@ -105,7 +105,7 @@ def anchor(judged: Judged, pointer: str, content: Content) -> Markup:
         KeyError: nothing stands at the pointer.
     """
     judged.value(pointer)
-    classes = "f" if judged.mark(pointer) is None else "f gone"
+    classes = None if judged.mark(pointer) is None else "gone"
     return element("a", content, class_=classes, href=f"#{judged.anchor}", data_p=pointer)
 
 

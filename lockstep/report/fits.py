@@ -15,7 +15,7 @@ from lockstep.measure.records import Record
 from lockstep.report.charts import Scale, bottom_axis, drawing, left_axis, range_of
 from lockstep.report.figures import Judged, anchor, figure
 from lockstep.report.markup import Content, Markup, element
-from lockstep.report.parts import badge, counted, scrolled, table, verdict
+from lockstep.report.parts import badge, counted, key, scrolled, table, verdict
 
 _AXES = {
     "wall": ("tokens of the prompt", "s", 1e-6),
@@ -44,6 +44,12 @@ def draw(judged: Judged) -> Markup:
             ("published_agreeing", "agree"),
             ("published_contradicted", "contradicted"),
             ("published_not_rederivable", "not re-derivable"),
+        ),
+        key(
+            [
+                ("point", "●", "a record, and on the right what the law leaves of it"),
+                ("law", "○", "what the law gives there"),
+            ]
         ),
         element(
             "div",
@@ -102,10 +108,10 @@ def _panels(
     values = [float(value) * scale for _, value in points]
     residuals = [float(one) * factor for one in solution.residuals]
     fitted = [v - float(r) * scale for v, r in zip(values, solution.residuals, strict=True)]
-    x = Scale(*range_of(xs), 62, 380)
-    y = Scale(*range_of([*values, *fitted, 0.0]), 210, 26)
-    rx, bound = Scale(x.low, x.high, 482, 800), max(map(abs, residuals)) or 1.0
-    ry = Scale(-1.15 * bound, 1.15 * bound, 210, 26)
+    x = Scale(*range_of(xs), 48, 262)
+    y = Scale(*range_of([*values, *fitted, 0.0]), 180, 26)
+    rx, bound = Scale(x.low, x.high, 330, 544), max(map(abs, residuals)) or 1.0
+    ry = Scale(-1.15 * bound, 1.15 * bound, 180, 26)
     numbers = {one["id"]: n for n, one in enumerate(judged.predicate["records"])}
     marks: list[Content] = []
     for record, px, value, fit, left in zip(chosen, xs, values, fitted, residuals, strict=True):
@@ -119,8 +125,8 @@ def _panels(
                 at,
                 [
                     element("title", words),
-                    _cross(x(px), y(fit)),
-                    element("circle", cx=x(px), cy=y(value), r=3.5, class_="point"),
+                    element("circle", cx=x(px), cy=y(fit), r=5.5, class_="law"),
+                    element("circle", cx=x(px), cy=y(value), r=2.5, class_="point"),
                     element("line", x1=rx(px), y1=ry(0.0), x2=rx(px), y2=ry(left), class_="stem"),
                     element("circle", cx=rx(px), cy=ry(left), r=3.5, class_="point"),
                 ],
@@ -128,22 +134,17 @@ def _panels(
         )
     label = f"Fit {stated['name']}: records with the law on the left, residuals on the right"
     return drawing(
-        820,
-        256,
+        556,
+        220,
         label,
-        bottom_axis(x, 210, across),
-        left_axis(y, 62, unit, 380),
-        bottom_axis(rx, 210, across),
-        left_axis(ry, 482, f"left over, {below}", 800),
-        element("line", x1=482, y1=ry(0.0), x2=800, y2=ry(0.0), class_="axis"),
+        bottom_axis(x, 180, across),
+        left_axis(y, 48, unit, 262),
+        bottom_axis(rx, 180, across),
+        left_axis(ry, 330, f"left over, {below}", 544),
+        element("line", x1=330, y1=ry(0.0), x2=544, y2=ry(0.0), class_="axis"),
         marks,
         links=True,
     )
-
-
-def _cross(x: float, y: float) -> Markup:
-    """Mark what the law gives."""
-    return element("path", d=f"M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8", class_="law")
 
 
 def _place(law: str, point: laws.Point, record: Record) -> Fraction:
@@ -167,7 +168,7 @@ def _published(judged: Judged) -> Markup:
             (
                 figure(judged, f"/predicate/published/{place}", one["says"]),
                 badge(one["outcome"], one["outcome"].replace("_", " ")),
-                f"{shown(number(one['value']))} {one['unit']}",
+                f"{shown(number(one['value']))} {_unit(one['unit'])}",
                 "-" if reading is None else shown(number(reading["value"])),
                 one["reason"] or "",
             )
@@ -175,6 +176,11 @@ def _published(judged: Judged) -> Markup:
     return table(
         "Published figures", ("what was printed", "outcome", "printed", "computed", "why"), rows
     )
+
+
+def _unit(unit: str) -> str:
+    """Give a unit; that of a ratio is none."""
+    return "" if unit == "1" else unit
 
 
 def _withdrawn(judged: Judged) -> Content:

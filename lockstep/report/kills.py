@@ -78,6 +78,4 @@ def _grid(judged: Judged) -> Markup:
 
 def _cell(outcome: str, place: Content) -> Markup:
     class_, sign, _ = SIGNS[outcome]
-    return element(
-        "td", sign, class_=f"k-{class_}", data_i=str(place), aria_label=outcome.replace("_", " ")
-    )
+    return element("td", sign, class_=f"k-{class_}", data_i=str(place))

@@ -155,16 +155,18 @@ def fidelity(judged: Judged) -> Markup:
         ),
         table(
             "Measures, in the units of the specification",
-            ("measure", "value", "has to be", "bound", "value as a share of the bound"),
+            ("measure", "value", "has to be", "bound", "share of the room that is used"),
             rows,
         ),
     )
 
 
 def _share(one: Mapping[str, Any]) -> Markup:
-    value, bound = one["value"], one["bound"]
-    share = min(value / bound, 1.0) if bound else float(value > 0)
-    words = f"{100 * value // bound} %" if bound else "no room"
+    part, whole = one["value"], one["bound"]
+    if one["limit"] == "at least":
+        part, whole = whole, part
+    share = min(part / whole, 1.0) if whole else float(part > 0)
+    words = f"{100 * part // whole} %" if whole else "there is no room"
     return element(
         "span",
         drawing(

@@ -39,6 +39,12 @@ def identity(judged: Judged, number: int) -> str:
     return f"{judged.anchor}-l{number}"
 
 
+def lemmas(judged: Judged, number: int) -> tuple[str, ...]:
+    """Name a layout's own lemmas, which are those of each row that it is in [HUNT-18]."""
+    geometry = Geometry(**judged.predicate["geometry"])
+    return lemmas_of(declared(judged.predicate["layouts"][number]), geometry)
+
+
 def declared(stated: Mapping[str, Any]) -> Layout:
     """Read a layout's declaration from a certificate."""
     cited, source = stated["citation"], stated["source"]
@@ -85,7 +91,7 @@ def _layout(judged: Judged, number: int, layout: Layout, geometry: Geometry) -> 
                     " of them padding",
                 ],
             ),
-            ("lemmas", ", ".join(lemmas_of(layout, geometry)) or "none registered"),
+            ("lemmas", ", ".join(lemmas(judged, number)) or "none registered"),
         ]
     )
     return details(

@@ -27,11 +27,11 @@ def draw(certificates: Sequence[Judged]) -> Markup:
         table(
             "Leaf fields by what they rest on",
             ("certificate", "derived", "witnessed", "attested", "shares"),
-            [_row(one) for one in shown],
+            [*map(_row, shown), _total(shown)],
             "ledger",
         ),
         element("h3", "What is only said, by certificate"),
-        [
+        element("div", [
             details(
                 [one.name, f": {len(one.result['ledger']['attested_kinds'])} kinds of field"],
                 element(
@@ -41,15 +41,29 @@ def draw(certificates: Sequence[Judged]) -> Markup:
                     class_="paths",
                 ),
                 _not_run(one),
+                id=f"{one.anchor}-kinds",
             )
             for one in shown
-        ],
+        ], class_="said"),
     )  # fmt: skip
 
 
 def _row(judged: Judged) -> list[Content]:
-    held = judged.result["ledger"]
-    numbers = [int(held[name]) for name, _ in CLASSES]
+    link = element("a", judged.name, href=f"#{judged.anchor}")
+    return [link, *_cells(_numbers(judged))]
+
+
+def _total(shown: Sequence[Judged]) -> list[Content]:
+    sums = [sum(column) for column in zip(*map(_numbers, shown), strict=True)]
+    return [element("b", "all"), *_cells(sums or [0, 0, 0])]
+
+
+def _numbers(judged: Judged) -> list[int]:
+    return [int(judged.result["ledger"][name]) for name, _ in CLASSES]
+
+
+def _cells(numbers: Sequence[int]) -> list[Content]:
+    """Give the numbers of the three classes, and a bar of their shares."""
     total, x = sum(numbers) or 1, 0.0
     parts: list[Content] = []
     for (name, _), number in zip(CLASSES, numbers, strict=True):
@@ -61,8 +75,7 @@ def _row(judged: Judged) -> list[Content]:
         for (name, _), number in zip(CLASSES, numbers, strict=True)
     )
     bar = drawing(_WIDTH, 12, told, parts)
-    link = element("a", judged.name, href=f"#{judged.anchor}")
-    return [link, *(f"{number:,}" for number in numbers), bar]
+    return [*(f"{number:,}" for number in numbers), bar]
 
 
 def _not_run(judged: Judged) -> Content:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lockstep import spec
 from lockstep.report import layouts
 from lockstep.report.figures import Judged, figure
 from lockstep.report.markup import Content, Markup, element
@@ -89,20 +90,19 @@ def _cell(judged: Judged, row: int | None, same: bool) -> Markup:
         return element("td", class_="same" if same else "none")
     word = judged.predicate["rows"][row]["verdict"]
     class_, sign, _ = SIGNS[word]
-    return element("td", sign, class_=f"v-{class_}", data_i=row, aria_label=word)
+    return element("td", sign, class_=f"v-{class_}", data_i=row)
 
 
 def _rows(judged: Judged, predicate: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Give what the script shows of a pair: words and lemma names once, rows by their places."""
+    """Give what the script shows of a pair; its lemmas are the general ones and both sides' own."""
     words = predicate["counts"]["vocabulary"]
-    lemmas = sorted(
-        {one["name"] for row in predicate["rows"] for one in (row["proof"] or _NONE)["lemmas"]}
-    )
-    places = {name: place for place, name in enumerate(lemmas)}
     return {
-        "layouts": [[name, layouts.identity(judged, n)] for n, name in enumerate(names)],
+        "layouts": [
+            [name, layouts.identity(judged, number), layouts.lemmas(judged, number)]
+            for number, name in enumerate(names)
+        ],
         "words": words,
-        "lemmas": lemmas,
+        "lemmas": spec.load("lemmas.json")["rows"],
         "rows": [
             [
                 names.index(row["src"]),
@@ -112,14 +112,10 @@ def _rows(judged: Judged, predicate: Mapping[str, Any], names: Sequence[str]) ->
                 [words.index(word) for word in row["transformations"]],
                 [_seen(value) for value in row["observations"].values()],
                 _positions(row["proof"]),
-                [places[one["name"]] for one in (row["proof"] or _NONE)["lemmas"]],
             ]
             for row in predicate["rows"]
         ],
     }
-
-
-_NONE: dict[str, Any] = {"lemmas": ()}
 
 
 def _seen(value: bool | None) -> int:

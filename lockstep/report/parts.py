@@ -11,9 +11,11 @@ from lockstep.report.markup import Content, Markup, element, raw
 
 _GOOD = frozenset(
     {
-        "CLEAN", "DERIVED", "EXACT_BYTE", "EXPLAINED", "HOLDS", "INVARIANT", "MATCHES", "MEASURED",
+        "ACCEPTED", "CLEAN", "DERIVED", "EXACT_BYTE", "EXPLAINED", "HOLDS", "INVARIANT",
+        "MATCHES", "MEASURED",
         "agrees", "clean", "held", "holds", "honest", "interchangeable", "killed", "passed",
         "separated", "shown",
+        "WITHIN_BOUNDS",
     }
 )  # fmt: skip
 _BAD = frozenset(

@@ -10,7 +10,6 @@ function make(name, ...content) {
 
 function link(certificate, pointer, text) {
   const node = make("a", text);
-  node.className = "f";
   node.href = "#" + certificate;
   node.dataset.p = pointer;
   return node;
@@ -38,13 +37,14 @@ function basis(kinds, pointer) {
 
 function showSource(certificate, pointer) {
   const entry = document.getElementById(certificate);
+  const kinds = [...document.querySelectorAll(`#${certificate}-kinds code`)].map((one) => one.textContent);
   const file = make("a", entry.dataset.file);
   file.href = entry.dataset.href;
   const place = document.getElementById("source-text");
   place.replaceChildren(
     make("p", make("b", file), " ", make("code", pointer)),
     make("p", "payload sha256 ", make("code", entry.dataset.sha)),
-    make("p", basis(entry.dataset.kinds.split(" ").filter(Boolean), pointer)),
+    make("p", basis(kinds, pointer)),
   );
   document.getElementById("source").hidden = false;
 }
@@ -75,7 +75,7 @@ function terms(entries) {
 // A pair of layouts: verdict, words, observations, positions, lemmas, and both layouts.
 function pairDetail(grid, number) {
   const data = readData(grid.id);
-  const [src, dst, verdict, code, words, seen, positions, lemmas] = data.rows[number];
+  const [src, dst, verdict, code, words, seen, positions] = data.rows[number];
   const certificate = certificateOf(grid), at = "/predicate/rows/" + number;
   const head = make("h4", data.layouts[src][0], " → ", data.layouts[dst][0], ": ");
   head.append(link(certificate, at + "/verdict", verdict));
@@ -86,9 +86,8 @@ function pairDetail(grid, number) {
     const [from, fromPad, to, toPad] = positions.map((n) => n.toLocaleString("en"));
     said.push(["positions of the source", `${from}, ${fromPad} of them padding`]);
     said.push(["positions of the destination", `${to}, ${toPad} of them padding`]);
-    const names = make("span");
-    names.append(link(certificate, at + "/proof/lemmas", lemmas.map((n) => data.lemmas[n]).join(", ")));
-    said.push(["lemmas", names]);
+    const lemmas = new Set([...data.lemmas, ...data.layouts[src][2], ...data.layouts[dst][2]]);
+    said.push(["lemmas", link(certificate, at + "/proof/lemmas", [...lemmas].join(", "))]);
   }
   return [head, terms(said), make("div", ...[src, dst].map((n) => layoutCopy(data.layouts[n][1])))];
 }
@@ -189,9 +188,23 @@ function move(grid, cell, rows, columns) {
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
+// A cell's letter is told in words, which the key to the drawing has by class.
+function nameCells(grid, cells) {
+  const said = new Map();
+  for (const swatch of grid.closest("article").querySelectorAll("ul.key .swatch")) {
+    said.set(swatch.classList[1], swatch.parentElement.lastChild.textContent.trim());
+    const word = swatch.parentElement.querySelector("b");
+    if (word) said.set(swatch.classList[1], word.textContent);
+  }
+  for (const cell of cells) {
+    if (!cell.hasAttribute("aria-label")) cell.setAttribute("aria-label", said.get(cell.className) || cell.textContent);
+  }
+}
+
 for (const grid of document.querySelectorAll("table.grid")) {
   const cells = grid.querySelectorAll("td[data-i]");
   for (const cell of cells) cell.tabIndex = -1;
+  nameCells(grid, cells);
   if (cells.length) cells[0].tabIndex = 0;
   grid.addEventListener("keydown", (event) => {
     const cell = event.target.closest("td[data-i]");
@@ -211,7 +224,7 @@ document.addEventListener("click", (event) => {
     chooseCell(cell);
     return;
   }
-  const figure = event.target.closest("a.f");
+  const figure = event.target.closest("a[data-p]");
   if (figure) {
     event.preventDefault();
     showSource(certificateOf(figure), figure.dataset.p);

@@ -1,8 +1,8 @@
-"""The strip of an invariance certificate: one tick a run of a relation, and the controls' ticks."""
+"""The strip of an invariance certificate: one tick a run of a relation, and the controls."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -11,8 +11,7 @@ from lockstep.report.figures import Judged, anchor, figure
 from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import badge, counted, key, scrolled, table, verdict
 
-_STEP, _GAP, _TOP, _HEIGHT = 9, 10, 34, 30
-_SIGNS = {"holds": "|", "violated": "x", "vacuous": "o", "not_run": "?"}
+_STEP, _GAP, _LETTER, _TOP, _HEIGHT = 8.0, 12.0, 7.4, 34, 30
 
 
 def draw(judged: Judged) -> Markup:
@@ -28,6 +27,7 @@ def draw(judged: Judged) -> Markup:
     ]
     return element(
         "div",
+        element("p", "Verdict ", verdict(judged, "/predicate/verdict"), "."),
         counted(
             judged,
             ("runs", "runs"),
@@ -36,7 +36,7 @@ def draw(judged: Judged) -> Markup:
             ("positions", "positions compared"),
             ("differences", "differ"),
         ),
-        scrolled(_strip(judged, "runs", predicate["runs"]), "runs, one tick each"),
+        scrolled(_strip(judged), "runs, one tick each"),
         key(
             [
                 ("t-holds", "|", "holds: every position agrees, byte for byte"),
@@ -44,47 +44,56 @@ def draw(judged: Judged) -> Markup:
                 ("t-other", "o", "vacuous, does not apply, or not run: says nothing"),
             ]
         ),
-        element("h4", "Controls"),
+        table("Claims", ("claim", "verdict", "runs that hold"), claims),
         element(
             "p",
-            "A backend that is not invariant, run through the same relation. It has to differ: "
-            "otherwise these relations would see nothing.",
+            "A control is a backend that is not invariant, run through the same relation. It has "
+            "to differ: otherwise these relations would see nothing.",
         ),
-        scrolled(_strip(judged, "controls", predicate["controls"]), "controls, one tick each"),
-        table("Claims", ("claim", "verdict", "runs that hold"), claims),
-        element("p", "Verdict ", verdict(judged, "/predicate/verdict")),
+        _controls(judged),
     )
 
 
-def _strip(judged: Judged, member: str, runs: Sequence[Mapping[str, Any]]) -> Markup:
-    """Draw ticks in the order of the certificate, grouped by relation or by backend."""
+def _controls(judged: Judged) -> Markup:
+    rows = [
+        (
+            figure(judged, f"/predicate/controls/{number}", one["backend"]),
+            one["shown"].replace("_", " "),
+            one["relation"],
+            one["outcome"],
+            figure(judged, f"/predicate/controls/{number}/positions"),
+            figure(judged, f"/predicate/controls/{number}/differences"),
+        )
+        for number, one in enumerate(judged.predicate["controls"])
+    ]
+    columns = ("backend", "as a control", "relation", "outcome", "positions", "differ")
+    return table("Controls", columns, rows)
+
+
+def _strip(judged: Judged) -> Markup:
+    """Draw a tick for each run, in the order of the certificate, grouped by relation."""
+    runs = list(enumerate(judged.predicate["runs"]))
     parts: list[Content] = []
-    x = 6.0
-    numbered = list(enumerate(runs))
-    for name, group in groupby(numbered, key=lambda one: _group(one[1])):
-        start = x
-        for number, run in group:
-            parts.append(_tick(judged, f"/predicate/{member}/{number}", run, x))
-            x += _STEP
-        parts.append(text((start + x - _STEP) / 2, _TOP - 12, name, "middle"))
-        x = max(x, start + 7.0 * len(name)) + _GAP
-    label = f"{len(runs)} {member}, one tick each; every tick leads to its run"
-    return drawing(int(x), _TOP + _HEIGHT + 16, label, parts, links=True)
+    x = 0.0
+    for name, group in groupby(runs, key=lambda one: str(one[1]["relation"])):
+        ticks = list(group)
+        width = max(_STEP * len(ticks), _LETTER * len(name)) + _GAP
+        parts.append(text(x + width / 2, _TOP - 12, name, "middle"))
+        first = x + (width - _STEP * (len(ticks) - 1)) / 2
+        for place, (number, run) in enumerate(ticks):
+            parts.append(_tick(judged, number, run, first + _STEP * place))
+        x += width
+    label = f"{len(runs)} runs, one tick each; every tick leads to its run"
+    return drawing(int(x), _TOP + _HEIGHT + 8, label, parts, links=True)
 
 
-def _group(run: Mapping[str, Any]) -> str:
-    return str(run.get("backend", run["relation"]))
-
-
-def _tick(judged: Judged, pointer: str, run: Mapping[str, Any], x: float) -> Markup:
+def _tick(judged: Judged, number: int, run: Mapping[str, Any], x: float) -> Markup:
     """Draw a run: up where it holds, down where it is violated, a ring where it says nothing."""
     outcome = run["outcome"]
     words = (
-        f"{_group(run)}, {run['relation']}, block size {run['block_size']}: {outcome}, "
+        f"{run['relation']}, block size {run['block_size']}: {outcome}, "
         f"{run['positions']:,} positions, {run['differences']:,} differ"
     )
-    if run.get("shown"):
-        words += f"; as a control: {run['shown']}"
     middle = _TOP + _HEIGHT / 2
     if outcome == "holds":
         mark = element("line", x1=x, y1=_TOP, x2=x, y2=middle + 4, class_="t-holds")
@@ -95,4 +104,4 @@ def _tick(judged: Judged, pointer: str, run: Mapping[str, Any], x: float) -> Mar
     room = element(
         "rect", x=x - _STEP / 2, y=_TOP - 4, width=_STEP, height=_HEIGHT + 8, class_="room"
     )
-    return anchor(judged, pointer, [element("title", words), room, mark])
+    return anchor(judged, f"/predicate/runs/{number}", [element("title", words), room, mark])

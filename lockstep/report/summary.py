@@ -58,7 +58,6 @@ def _entry(judged: Judged) -> Markup:
         _facts(judged),
         id=judged.anchor,
         class_="entry" if judged.verified else "entry refused",
-        data_kinds=" ".join((result["ledger"] or {}).get("attested_kinds", ())),
         data_sha=str(result["payload_sha256"] or ""),
         data_file=judged.name,
         data_href=judged.href,
@@ -77,7 +76,9 @@ def _refusal(judged: Judged) -> Markup:
     said.append(("to do", entry.get("action", "")))
     if result["rederivation"] is not None:
         said.append(("re-derivation, for information", result["rederivation"]))
-    said += [("withdrawn", line) for line in _told(result)]
+    told = [element("li", line) for line in _told(result)]
+    if told:
+        said.append(("withdrawn", element("ul", told, class_="lines")))
     if judged.statement is None:
         said.append(("shown below", "nothing of it"))
     return pairs(said)

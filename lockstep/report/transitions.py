@@ -13,16 +13,19 @@ from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import details, key, scrolled, table
 
 _WIDTH, _HEIGHT = 900, 380
-_PLACES: dict[str, tuple[float, float]] = {
+_PLACES: dict[str, Point] = {
     "QUEUED": (70, 190),
     "ADMITTED": (250, 190),
-    "PREFILLING": (450, 90),
+    "PREFILLING": (450, 96),
     "DECODING": (650, 190),
     "PREEMPTED": (450, 320),
     "FINISHED": (825, 190),
 }
 """Where states stand; any other stands on a circle."""
 _HALF_WIDTH, _HALF_HEIGHT = 52, 18
+_LONG = 180
+"""Length of an arrow from which another may cross it."""
+Point = tuple[float, float]
 
 
 def draw(judged: Judged) -> Markup:
@@ -82,10 +85,9 @@ def _graph(
     between: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, cell in enumerate(cells):
         between[cell["state"], cell["next"]].append(number)
-    edges = [
-        _edge(judged, cells, places[ends[0]], places[ends[1]], numbers, taken)
-        for ends, numbers in between.items()
-    ]
+    ways = [(ends, *_way(*(places[end] for end in ends))) for ends in between]
+    arrows = [_arrow(way, between[ends], taken) for ends, way, _, _ in ways]
+    labels = [_labels(judged, cells, between[ends], taken, x, y) for ends, _, x, y in ways]
     nodes = [
         element(
             "g",
@@ -96,10 +98,10 @@ def _graph(
         for state, (x, y) in places.items()
     ]  # fmt: skip
     label = f"Transition graph: {len(states)} states, {len(cells)} legal transitions"
-    return drawing(_WIDTH, _HEIGHT, label, _arrow_head(), edges, nodes, links=True)
+    return drawing(_WIDTH, _HEIGHT, label, _arrow_head(), arrows, labels, nodes, links=True)
 
 
-def _place(state: str, number: int, count: int) -> tuple[float, float]:
+def _place(state: str, number: int, count: int) -> Point:
     angle = 2 * math.pi * number / count
     round_ = (_WIDTH / 2 + 330 * math.cos(angle), _HEIGHT / 2 + 140 * math.sin(angle))
     return _PLACES.get(state, round_)
@@ -123,43 +125,48 @@ def _arrow_head() -> Markup:
     )
 
 
-def _edge(
+def _way(start: Point, stop: Point) -> tuple[str, float, float]:
+    """Give the path of an arrow between two states, and where the lowest line of its label is."""
+    if start == stop:
+        x, y = start[0], start[1] - _HALF_HEIGHT
+        loop = f"M{x - 18:g} {y:g}C{x - 34:g} {y - 44:g} {x + 34:g} {y - 44:g} {x + 18:g} {y:g}"
+        return loop, x, y - 38
+    (x1, y1), (x2, y2) = _border(start, stop), _border(stop, start)
+    # Away from the middle, where arrows cross.
+    share = 0.5 if abs(x2 - x1) + abs(y2 - y1) < _LONG else 0.3
+    x, y = x1 + (x2 - x1) * share, y1 + (y2 - y1) * share
+    return f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", x, y + (-6 if y1 == y2 else 4)
+
+
+def _arrow(way: str, numbers: Sequence[int], taken: Counter[int] | None) -> Markup:
+    unseen = taken is not None and not any(taken[number] for number in numbers)
+    class_ = "e-unseen" if unseen else "e-seen"
+    return element("path", d=way, class_=class_, marker_end="url(#arrow)")
+
+
+def _labels(
     judged: Judged,
     cells: Sequence[Mapping[str, Any]],
-    start: tuple[float, float],
-    stop: tuple[float, float],
     numbers: Sequence[int],
     taken: Counter[int] | None,
+    x: float,
+    y: float,
 ) -> Markup:
-    """Draw the events that lead from a state to another as one arrow with a line each."""
-    (x1, y1), (x2, y2) = start, stop
-    if start == stop:
-        way = (f"M{x1 - 18:g} {y1 - _HALF_HEIGHT:g}C{x1 - 34:g} {y1 - 62:g} {x1 + 34:g} "
-               f"{y1 - 62:g} {x1 + 18:g} {y1 - _HALF_HEIGHT:g}")  # fmt: skip
-        x, y = x1, y1 - 56 - 13 * (len(numbers) - 1)
-    else:
-        (x1, y1), (x2, y2) = _border(start, stop), _border(stop, start)
-        way = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
-        x, y = (x1 + x2) / 2, (y1 + y2) / 2 - 7 - 13 * (len(numbers) - 1)
-        if y1 != y2:
-            y += 9
-    unseen = taken is not None and not any(taken[n] for n in numbers)
-    arrow = element(
-        "path", d=way, class_="e-unseen" if unseen else "e-seen", marker_end="url(#arrow)"
-    )
-    labels: list[Content] = []
-    for row, number in enumerate(numbers):
+    """Give a line for each event that leads from a state to another, the last of them lowest."""
+    lines: list[Content] = []
+    for row, number in enumerate(reversed(numbers)):
         cell = cells[number]
         many = "" if taken is None else f" {taken[number]:,}"
         words = f"{cell['state']} to {cell['next']} by {cell['event']}"
         if taken is not None:
             words += f": {taken[number]:,} cases"
-        shown = [element("title", words), text(x, y + 13 * row, cell["event"] + many, "middle")]
-        labels.append(anchor(judged, f"/predicate/lifecycle/cells/{number}", shown))
-    return element("g", arrow, labels, class_="edge")
+        line = text(x, y - 14 * row, cell["event"] + many, "middle")
+        at = f"/predicate/lifecycle/cells/{number}"
+        lines.append(anchor(judged, at, [element("title", words), line]))
+    return element("g", lines, class_="edge")
 
 
-def _border(start: tuple[float, float], stop: tuple[float, float]) -> tuple[float, float]:
+def _border(start: Point, stop: Point) -> Point:
     """Give the point on a state's border towards another state."""
     dx, dy = stop[0] - start[0], stop[1] - start[1]
     shares = [half / abs(d) for half, d in ((_HALF_WIDTH, dx), (_HALF_HEIGHT, dy)) if d]
@@ -182,42 +189,40 @@ def _unreachable(judged: Judged) -> Content:
 
 
 def _n_grams(judged: Judged) -> Markup:
-    """Show how many pairs and triples of events were seen, of how many are legal."""
+    """Show of how many legal ones each population saw how many, a column each kind."""
     told = judged.predicate["coverage"]
     if "n_grams" in told:
-        rows = [
+        entries = [
             (row["population"], f"{row['n']} events in a row", row["observed"], row["legal"],
              f"/predicate/coverage/n_grams/{number}")
             for number, row in enumerate(told["n_grams"])
         ]  # fmt: skip
     else:
-        rows = [
+        entries = [
             (row["population"], what, row[what], legal, f"/predicate/coverage/rows/{n}/{what}")
             for n, row in enumerate(told["rows"])
             for what, legal in told["legal"].items()
         ]
+    columns = list(dict.fromkeys(what for _, what, *_ in entries))
+    rows: dict[str, dict[str, Content]] = defaultdict(dict)
+    for name, what, seen, legal, pointer in entries:
+        shown = figure(judged, pointer, f"{seen:,}")
+        rows[name][what] = [_bar(seen, legal), " ", shown, f" of {legal:,}"]
     return table(
         "Seen, of all that are legal",
-        ("population", "of", "seen", "legal", "share"),
-        [
-            (name, what, figure(judged, pointer, f"{seen:,}"), f"{legal:,}", _bar(seen, legal))
-            for name, what, seen, legal, pointer in rows
-        ],
+        ("population", *columns),
+        [(name, *(row.get(what) for what in columns)) for name, row in rows.items()],
         "bars",
     )
 
 
 def _bar(seen: int, legal: int) -> Markup:
-    whole = seen * 100 // legal if legal else 0
-    return element(
-        "span",
-        drawing(
-            120,
-            10,
-            f"{whole} %",
-            element("rect", x=0, y=0, width=120, height=10, class_="bar-all"),
-            element("rect", x=0, y=0, width=120 * seen / legal if legal else 0.0, height=10,
-                    class_="bar-full" if seen == legal else "bar-part"),
-        ),
-        f" {whole} %",
-    )  # fmt: skip
+    share = seen / legal if legal else 0.0
+    class_ = "bar-full" if seen == legal else "bar-part"
+    return drawing(
+        90,
+        10,
+        f"{100 * share:.0f} %",
+        element("rect", x=0, y=0, width=90, height=10, class_="bar-all"),
+        element("rect", x=0, y=0, width=90 * share, height=10, class_=class_),
+    )
