@@ -130,8 +130,16 @@ class Probing:
                     seen.append((length, steps))
 
     async def measure(self, entries: Sequence[Entry]) -> None:
-        """Take every entry of every arm in every block."""
+        """Take every entry of every arm in every block.
+
+        Raises:
+            LockstepError: USAGE, two samples would have one name [PROBE-16].
+        """
         known = {entry.name: entry for entry in entries}
+        names = [f"{arm}-{entry}" for arm in self._servers for entry in known]
+        if alike := sorted({name for name in names if names.count(name) > 1}):
+            hint = "Give one of the arms another name."
+            raise LockstepError("USAGE", "arms", "samples whose names differ", alike, hint)
         for block in range(self._design.blocks):
             for name in shuffled(self._design.seed, block, self._servers):
                 server = self._servers[name]

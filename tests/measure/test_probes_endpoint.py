@@ -13,7 +13,7 @@ from lockstep.cli.measure_probes import chosen, versions
 from lockstep.measure.load import REQUESTED
 from lockstep.measure.observation import Seen, Workload
 from lockstep.measure.probe_claim import measurement_document
-from lockstep.measure.probes import Design, Probed, Probing
+from lockstep.measure.probes import Design, Entry, Probed, Probing
 from lockstep.measure.server import Server, Wanted
 from lockstep.measure.throughput import observe
 from lockstep.measure.window import refusal
@@ -232,3 +232,12 @@ def test_a_server_that_is_another_one_later_is_refused() -> None:
     ask()
     Known.adapter.said = "2"
     refused("NOT_COMPARABLE", ask)
+
+
+def test_samples_of_one_name_are_not_taken() -> None:
+    servers = [
+        Server(Wanted(name, "subject", endpoint="http://127.0.0.1:1")) for name in ("a", "a-b")
+    ]
+    entries = [Entry(name, "prefill", (8,), (1,)) for name in ("c", "b-c")]
+    with refused("USAGE", "arms"):
+        asyncio.run(Probing(servers, Design("tokens", 10, 246, 1, 1)).measure(entries))

@@ -88,6 +88,7 @@ MUTATIONS = [
     (f"{P}/direct/0/unit", "ms", "UNIT_MISMATCH", f"{P}/direct/0/unit"),
     (f"{P}/direct/0/name", "wall_ms", "UNIT_MISMATCH", f"{P}/direct/0/name"),
     (f"{P}/direct/0/profiles", ["two"], OUTCOME, f"{P}/direct/0/profiles"),
+    (f"{P}/derived/3/operands/0", "none", BAD, f"{P}/derived/3/operands/0"),
     (f"{P}/derived/3/coefficient", "per_depth", BAD, f"{P}/derived/3/coefficient"),
     (f"{P}/derived/3/given", {"num": "1", "den": "1"}, BAD, f"{P}/derived/3/given"),
     (f"{P}/derived/5/operands/0", "law_us", BAD, f"{P}/derived/5/operands/0"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from lockstep.certificate.statement import measurement_subjects
 from lockstep.certificate.statement import statement as stated
 from lockstep.claims.measurement import predicate
+from tests.measure import probed
 from tests.measure.probed import document
 from tests.statements import get, judge, put, refusal
 
@@ -75,6 +77,11 @@ LIES: list[tuple[Callable[[Statement], None], str, str]] = [
     (change(f"{D}/1/process", 5), BAD, f"{D}/1/process"),
     (change(f"{D}/1/begin_us", 0), BAD, f"{D}/1/begin_us"),
     (change(f"{D}/1/requests/0/max_new", 2), BAD, f"{D}/1/requests/0/max_new"),
+    (
+        change(f"{D}/1/requests/0/prompt_tokens", None),
+        BAD,
+        f"{D}/1/requests/0/prompt_tokens",
+    ),
     (add(f"{D}/1/window/counters/0/after", 1), STATISTICS, f"{P}/budgets/0/greatest"),
     (drop(S), DENOMINATOR, S),
     (change(f"{P}/seed", 2), DENOMINATOR, f"{S}/0/name"),
@@ -107,6 +114,26 @@ def test_a_lie(
 ) -> None:
     lie(statement)
     assert refusal(statement) == (code, pointer)
+
+
+def test_names_of_arms_come_before_what_arms_say(statement: Statement) -> None:
+    put(statement, f"{P}/arms/0/adapter", "none")
+    put(statement, f"{P}/arms/1/name", "small")
+    assert refusal(statement) == (BAD, f"{P}/arms/1/name")
+
+
+def test_samples_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arm and entry joined may read like others joined: one record would do for two samples."""
+    first, second = probed.ENTRIES[:2]
+    monkeypatch.setattr(probed, "BUDGETS", {"a": 64, "a-b": 128})
+    entries = (replace(first, name="b-c"), replace(second, name="c"))
+    monkeypatch.setattr(probed, "ENTRIES", entries)
+    folded = predicate(document(), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    names = [sample["name"] for sample in folded["probes"]["samples"]]
+    later = max(place for place, name in enumerate(names) if name == "a-b-c-0")
+    assert names.count("a-b-c-0") == 2
+    one = stated("measurement", measurement_subjects(folded), folded)
+    assert refusal(one) == (BAD, f"{S}/{later}/name")
 
 
 def test_a_record_of_another_arm(statement: Statement) -> None:

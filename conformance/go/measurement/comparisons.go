@@ -103,7 +103,7 @@ func (d *derivation) judge(o *lcj.Object, value, resolution *big.Rat, at string)
 		return "", refusal.New(badValue, at+"/reading")
 	}
 	if found.unit.String() != o.Text("unit") {
-		return "", refusal.New(otherUnit, at+"/reading")
+		return "", refusal.New(otherUnit, at+"/unit")
 	}
 	apart := new(big.Rat).Sub(found.value, value)
 	size := new(big.Rat).Abs(apart)

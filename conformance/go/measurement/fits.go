@@ -107,7 +107,7 @@ func (f *fit) checkIdentified(population []*record, o *lcj.Object, at string) *r
 	unknown := false
 	for i, r := range population {
 		if i > 0 && r.arm.profile != f.profile {
-			return refusal.New(otherProfile, at)
+			return refusal.New(otherProfile, at+"/arms")
 		}
 		f.profile = r.arm.profile
 		lengths[r.values["tokens"]] = true
@@ -139,35 +139,28 @@ func (f *fit) checkSolution(population []*record, o *lcj.Object, at string) *ref
 	if solved == nil {
 		return refusal.New(notIdentified, at)
 	}
-	rank := int64(len(f.law.regressors) + 1)
-	if err := probe.DemandAll(o, at, []probe.Derived{{Name: "rank", Code: notRate, Value: rank}}); err != nil {
-		return err
-	}
-	if err := demandFraction(o, "determinant", at, solved.determinant); err != nil {
-		return err
-	}
-	condition := solved.condition.String()
-	err := probe.DemandAll(o, at, []probe.Derived{{Name: "condition_permille", Code: notRate, Value: condition}})
+	err := probe.DemandAll(o, at, []probe.Derived{
+		{Name: "rank", Code: notRate, Value: int64(len(f.law.regressors) + 1)},
+		{Name: "determinant", Code: notRate, Value: written(solved.determinant)},
+		{Name: "condition_permille", Code: notRate, Value: solved.condition.String()},
+		{Name: "ranges", Code: notRate, Value: f.ranges(points)},
+	})
 	if err != nil {
-		return err
-	}
-	if err := f.checkRanges(points, o.Objects("ranges"), at+"/ranges"); err != nil {
 		return err
 	}
 	if err := f.checkCoefficients(solved, o.Objects("coefficients"), at+"/coefficients"); err != nil {
 		return err
 	}
 	largest, square := residuals(points, solved.coefficients)
-	if err := demandFraction(o, "largest_residual", at, largest); err != nil {
-		return err
-	}
-	return demandFraction(o, "mean_square_residual", at, square)
+	return probe.DemandAll(o, at, []probe.Derived{
+		{Name: "largest_residual", Code: notRate, Value: written(largest)},
+		{Name: "mean_square_residual", Code: notRate, Value: written(square)},
+	})
 }
 
-func (f *fit) checkRanges(points []point, stated []*lcj.Object, at string) *refusal.Refusal {
-	if len(stated) != len(f.law.regressors) {
-		return refusal.New(notRate, at)
-	}
+// ranges are those of the regressors.
+func (f *fit) ranges(points []point) []any {
+	made := []any{}
 	for i, name := range f.law.regressors {
 		least, greatest := points[0].x[i], points[0].x[i]
 		for _, p := range points {
@@ -178,39 +171,22 @@ func (f *fit) checkRanges(points []point, stated []*lcj.Object, at string) *refu
 				greatest = p.x[i]
 			}
 		}
-		place := refusal.Index(at, i)
-		if stated[i].Text("regressor") != name {
-			return refusal.New(notRate, place+"/regressor")
-		}
-		if err := demandFraction(stated[i], "least", place, least); err != nil {
-			return err
-		}
-		if err := demandFraction(stated[i], "greatest", place, greatest); err != nil {
-			return err
-		}
+		made = append(made, lcj.NewObject().Set("regressor", name).
+			Set("least", written(least)).Set("greatest", written(greatest)))
 	}
-	return nil
+	return made
 }
 
 func (f *fit) checkCoefficients(solved *solution, stated []*lcj.Object, at string) *refusal.Refusal {
-	for i, o := range stated {
-		if i == len(f.law.coefficients) {
-			break
+	for i, name := range f.law.coefficients {
+		follows := lcj.NewObject().Set("name", name).Set("unit", f.law.ofCoefficients[i]).
+			Set("value", written(solved.coefficients[i]))
+		if i >= len(stated) || !lcj.Equal(stated[i], follows) {
+			return refusal.New(notRate, refusal.Index(at, i))
 		}
-		place := refusal.Index(at, i)
-		err := probe.DemandAll(o, place, []probe.Derived{
-			{Name: "name", Code: notRate, Value: f.law.coefficients[i]},
-			{Name: "unit", Code: notRate, Value: f.law.ofCoefficients[i]},
-		})
-		if err != nil {
-			return err
-		}
-		if err := demandFraction(o, "value", place, solved.coefficients[i]); err != nil {
-			return err
-		}
-		f.coefficients[f.law.coefficients[i]] = solved.coefficients[i]
+		f.coefficients[name] = solved.coefficients[i]
 	}
-	if len(stated) != len(f.law.coefficients) {
+	if len(stated) > len(f.law.coefficients) {
 		return refusal.New(notRate, at)
 	}
 	return nil

@@ -48,7 +48,9 @@ func (d *derivation) checkReading(made *reading, o *lcj.Object, at string) *refu
 	}
 	made.rests[name] = true
 	d.readings[name] = made
-	return demandFraction(o, "value", at, made.value)
+	return probe.DemandAll(o, at, []probe.Derived{
+		{Name: "value", Code: notRate, Value: written(made.value)},
+	})
 }
 
 // checkDirect is step 4.
@@ -145,7 +147,7 @@ func (d *derivation) checkOperations() *refusal.Refusal {
 			}
 			predicted := made.outside && o.Text("operation") != "given"
 			if predicted != (section == "predicted") {
-				return refusal.New(otherKind, at+"/kind")
+				return refusal.New(otherKind, at)
 			}
 			err = probe.DemandAll(o, at, []probe.Derived{
 				{Name: "varies", Code: notDerived, Value: d.varies(made.profiles)},

@@ -123,8 +123,8 @@ func (r *Run) readDetections(reader *Reader, stated []*lcj.Object, pointer strin
 	return nil
 }
 
-// lengthOfDetection is what a detection's `prompt_tokens` must be. No entry plans it: with form
-// `tokens` any number will do.
+// lengthOfDetection is what a detection's `prompt_tokens` must be: with form `tokens` any number, since
+// no entry plans it.
 func (r *Run) lengthOfDetection(detection *lcj.Object) any {
 	if !r.tokens {
 		return nil
@@ -160,7 +160,7 @@ func (r *Run) readSamples(reader *Reader, run *lcj.Object, pointer string) *refu
 	for _, arm := range r.Arms {
 		names = append(names, arm.Name)
 	}
-	place := 0
+	place, known := 0, map[string]bool{}
 	for block := range r.blocks {
 		for _, i := range Order(seed, block, names) {
 			var own []string
@@ -176,6 +176,10 @@ func (r *Run) readSamples(reader *Reader, run *lcj.Object, pointer string) *refu
 				if err != nil {
 					return err
 				}
+				if known[o.Text("name")] {
+					return refusal.New(badValue, at+"/name")
+				}
+				known[o.Text("name")] = true
 				if err := r.readSample(reader, o, r.Arms[i], r.entries[k], nth == 0, at); err != nil {
 					return err
 				}

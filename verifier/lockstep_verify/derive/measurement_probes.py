@@ -184,12 +184,16 @@ class _Run:
             for name in order(probes["seed"], block, [f"{arm}-{one}" for one in entries])
         ]
         samples = probes["samples"]
+        named: set[str] = set()
         require(_DENOMINATOR, f"{_AT}/samples", len(due), len(samples))
         for place, ((block, arm, name), sample) in enumerate(zip(due, samples, strict=True)):
             here = f"{_AT}/samples/{place}"
             told = {"place": place, "block": block, "arm": arm, "name": f"{name}-{block}"}
             for member, value in told.items():
                 require(_DENOMINATOR, f"{here}/{member}", value, sample[member])
+            if sample["name"] in named:
+                raise Refusal("BAD_VALUE", f"{here}/name", "a name of its own", sample["name"])
+            named.add(sample["name"])
             if sample["warm_ups"] < 1:
                 raise Refusal("BAD_VALUE", f"{here}/warm_ups", "at least 1", 0)
             entry = entries[name.removeprefix(f"{arm}-")]
@@ -212,8 +216,9 @@ class _Run:
             here = f"{at}/requests/{i}"
             if self._probes["form"] == "text":
                 require("BAD_VALUE", f"{here}/prompt_tokens", None, request["prompt_tokens"])
-            elif entry is not None:
-                due = entry["prompts"][i]
+            else:
+                told = request["prompt_tokens"]
+                due = entry["prompts"][i] if entry is not None else 0 if told is None else told
                 require("BAD_VALUE", f"{here}/prompt_tokens", due, request["prompt_tokens"])
             max_new = 1 if entry is None else entry["max_new"][i]
             require("BAD_VALUE", f"{here}/max_new", max_new, request["max_new"])

@@ -153,6 +153,7 @@ class Readings:
 
     def _coefficient(self, one: dict[str, Any], at: str) -> Coefficient:
         key = (one["operands"][0], one["coefficient"])
+        known(key[0], {fit for fit, _ in self._coefficients}, f"{at}/operands/0")
         if key not in self._coefficients:
             raise Refusal("BAD_VALUE", f"{at}/coefficient", "a coefficient of a fit", list(key))
         return self._coefficients[key]

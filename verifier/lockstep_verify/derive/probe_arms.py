@@ -44,10 +44,11 @@ def check_arms(arms: list[Document], at: str) -> None:
     """
     names: set[str] = set()
     for i, arm in enumerate(arms):
-        here = f"{at}/{i}"
         if arm["name"] in names:
-            raise Refusal("BAD_VALUE", f"{here}/name", "a name that no arm has", arm["name"])
+            raise Refusal("BAD_VALUE", f"{at}/{i}/name", "a name that no arm has", arm["name"])
         names.add(arm["name"])
+    for i, arm in enumerate(arms):
+        here = f"{at}/{i}"
         if metrics(arm["adapter"]) is None:
             raise Refusal("BAD_VALUE", f"{here}/adapter", "an adapter", arm["adapter"])
         due = spec.load("probe.json")["pins"]
@@ -68,7 +69,7 @@ def check_ascending(names: list[str], at: str) -> None:
 def check_bodies(bodies: list[Document], at: str) -> None:
     """See that bodies have the form of PROBE-12, and that no two are equal."""
     unshared = spec.load("probe.json")["unshared"]
-    seen: list[Document] = []
+    seen: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
     for i, body in enumerate(bodies):
         names = [field["name"] for field in body["fields"]]
         for j, name in enumerate(names):
@@ -77,9 +78,10 @@ def check_bodies(bodies: list[Document], at: str) -> None:
                 raise Refusal("BAD_VALUE", here, f"above {names[j - 1]}", name)
             if any(name == one or name.startswith(one + ".") for one in unshared):
                 raise Refusal("BAD_VALUE", here, "a field that is no prompt", name)
-        if body in seen:
+        told = (body["route"], tuple((one["name"], one["value"]) for one in body["fields"]))
+        if told in seen:
             raise Refusal("BAD_VALUE", f"{at}/{i}", "a body of its own", "an earlier one")
-        seen.append(body)
+        seen.add(told)
 
 
 def check_settings(
