@@ -239,5 +239,5 @@ def test_samples_of_one_name_are_not_taken() -> None:
         Server(Wanted(name, "subject", endpoint="http://127.0.0.1:1")) for name in ("a", "a-b")
     ]
     entries = [Entry(name, "prefill", (8,), (1,)) for name in ("c", "b-c")]
-    with refused("USAGE", "arms"):
-        asyncio.run(Probing(servers, Design("tokens", 10, 246, 1, 1)).measure(entries))
+    probing = Probing(servers, Design("tokens", 10, 246, 1, 1))
+    refused("USAGE", lambda: asyncio.run(probing.measure(entries)))
