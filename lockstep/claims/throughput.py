@@ -199,16 +199,22 @@ def _flags(
 ) -> list[str]:
     a, b = map(run.arm, names)
     spread = {one["arm"]: one["flagged"] for one in run.spreads}
-    constrained = (a["role"], b["role"]) == ("invariant", "fast")
     holds = {
         "spread": any(spread[name] for name in names),
         "shared": any(one["launch"] is None for one in (a, b)),
         "unguarded": not all(run.guarded(name) for name in names),
         "unlike": bool(unlike),
-        "implausible": (found is not None and constrained and ratios.below(found.high, ratios.PPM)),
+        "implausible": found is not None and _implausible(a["role"], b["role"], found),
         "one_sided": a_first in (0, pairs),
     }
     return [name for name in spec.load(FILE)["flags"] if holds[name]]
+
+
+def _implausible(a: str, b: str, found: ratios.Interval) -> bool:
+    """Whether all of an interval has the invariant arm faster than the one without constraint."""
+    if (a, b) == ("fast", "invariant"):
+        return ratios.above(found.low, ratios.PPM)
+    return (a, b) == ("invariant", "fast") and ratios.below(found.high, ratios.PPM)
 
 
 def _comparison_verdict(found: ratios.Interval | None, flags: Sequence[str]) -> str:

@@ -82,6 +82,10 @@ def test_a_constrained_arm_that_is_faster_is_implausible() -> None:
     found = folded(run({"invariant": FAST, "fast": SLOW}))
     assert found["comparisons"][0]["verdict"] == "IMPLAUSIBLE"
     assert found["verdict"] == "IMPLAUSIBLE"
+    turned = folded(run({"invariant": FAST, "fast": SLOW}), pair=("fast", "invariant"))
+    assert turned["comparisons"][0]["verdict"] == "IMPLAUSIBLE"
+    slower = folded(run({"invariant": SLOW, "fast": FAST}), pair=("fast", "invariant"))
+    assert slower["verdict"] == "MEASURED"
     other = folded(run({"fast": FAST, "peer": SLOW}), pair=("fast", "peer"))
     assert other["verdict"] == "MEASURED"
 

@@ -217,6 +217,20 @@ def test_every_verdict_is_derived(verdict: str) -> None:
     assert refusal(statement) == (OUTCOME, f"{P}/verdict")
 
 
+def test_a_ratio_turned_round_is_as_implausible() -> None:
+    folded = predicate(
+        VERDICTS["IMPLAUSIBLE"],
+        [("fast", "invariant")],
+        [],
+        issued_at="2026-01-01T00:00:00Z",
+        producer=PRODUCER,
+    )
+    statement = stated("throughput", throughput_subjects(folded), folded)
+    assert judge(statement).verdict == "IMPLAUSIBLE"
+    put(statement, f"{C}/flags", [])
+    assert refusal(statement) == (OUTCOME, f"{C}/flags")
+
+
 def test_server_settings_ascend() -> None:
     one = Setting("block-size", None, "16", "startup line")
     folded = predicate(

@@ -107,8 +107,8 @@ func (r *run) compare(a, b *probe.Arm) (*comparison, []probe.Derived) {
 		"shared":    !a.Launched || !b.Launched,
 		"unguarded": !r.guarded(a) || !r.guarded(b),
 		"unlike":    len(unlike) > 0,
-		"implausible": c.high != nil && c.high.x < c.high.y && r.roles[a] == "invariant" &&
-			r.roles[b] == "fast",
+		"implausible": c.high != nil && (r.roles[a] == "invariant" && r.roles[b] == "fast" &&
+			c.high.x < c.high.y || r.roles[a] == "fast" && r.roles[b] == "invariant" && c.low.x > c.low.y),
 		"one_sided": first == 0 || first == n,
 	}
 	flags := []any{}

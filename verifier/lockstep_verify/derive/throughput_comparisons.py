@@ -99,12 +99,18 @@ def _flags(
         flags.append("unguarded")
     if unlike:
         flags.append("unlike")
-    constrained = a["role"] == "invariant" and b["role"] == "fast"
-    if constrained and found is not None and found.high[0] < 1:
+    if found is not None and _constrained_faster((a["role"], b["role"]), found):
         flags.append("implausible")
     if one_sided:
         flags.append("one_sided")
     return flags
+
+
+def _constrained_faster(roles: tuple[str, str], found: Interval) -> bool:
+    """Tell whether the whole interval says that the invariant arm takes less time (THR-11)."""
+    if roles == ("invariant", "fast"):
+        return found.high[0] < 1
+    return roles == ("fast", "invariant") and found.low[0] > 1
 
 
 def _verdict(found: Interval | None, flags: list[str]) -> str:

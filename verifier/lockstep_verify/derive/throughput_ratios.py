@@ -24,19 +24,17 @@ def interval(pairs: list[tuple[Fraction, int]], confidence_permille: int) -> Int
         confidence_permille: that it is to reach.
     """
     ranked, n = sorted(pairs), len(pairs)
-    chosen = 0
+    # 2^n times the probability that rank k or its counterpart misses the median; it grows with k.
+    chosen = outside = wider = 0
     for k in range(1, -(-n // 2) + 1):
-        if 1000 * _outside(n, k) <= (1000 - confidence_permille) * 2**n:
-            chosen = k
+        wider += 2 * comb(n, k - 1)
+        if 1000 * wider > (1000 - confidence_permille) * 2**n:
+            break
+        chosen, outside = k, wider
     if not chosen:
         return None
-    coverage = _MILLION - -(-_MILLION * _outside(n, chosen) // 2**n)
+    coverage = _MILLION - -(-_MILLION * outside // 2**n)
     return Interval(ranked[chosen - 1], ranked[-(-n // 2) - 1], ranked[n - chosen], coverage)
-
-
-def _outside(n: int, k: int) -> int:
-    """Give 2^n times the probability that rank k or its counterpart misses the median."""
-    return 2 * sum(comb(n, i) for i in range(k))
 
 
 def stated(found: Interval | None) -> dict[str, Any]:
