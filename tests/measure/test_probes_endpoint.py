@@ -236,7 +236,8 @@ def test_a_server_that_is_another_one_later_is_refused() -> None:
 
 def test_samples_of_one_name_are_not_taken() -> None:
     servers = [
-        Server(Wanted(name, "subject", endpoint="http://127.0.0.1:1")) for name in ("a", "a-b")
+        Server(Wanted(name, "subject", endpoint="http://127.0.0.1:1", controlled=True))
+        for name in ("a", "a-b")
     ]
     entries = [Entry(name, "prefill", (8,), (1,)) for name in ("c", "b-c")]
     probing = Probing(servers, Design("tokens", 10, 246, 1, 1))
