@@ -121,6 +121,7 @@ def application() -> "typer.Typer":
     """Build the command line; each group registers its own commands."""
     import typer
 
+    from lockstep.cli import json_output
     from lockstep.cli.sections import BySection
 
     app = typer.Typer(
@@ -149,6 +150,7 @@ def application() -> "typer.Typer":
 
     for group in GROUPS:
         importlib.import_module(f"lockstep.cli.{group}").register(app)
+    json_output.add(app)
     return app
 
 
@@ -175,12 +177,22 @@ def say(text: object = "") -> None:
 
 def fail(fault: LockstepError) -> int:
     """Tell a refusal: what happened, where, and what to do. Gives the exit status."""
-    print(f"lockstep: {fault}", file=sys.stderr, flush=True)
-    return STATUSES.get(fault.code, 3)
+    return _tell(str(fault), STATUSES.get(fault.code, 3), fault.code)
 
 
 def main() -> int:
     """Run the command line and give its exit status; no fault reaches a user as a traceback."""
+    status = _run()
+    try:
+        # What prints documents needs typer, which a base install lacks.
+        if "lockstep.cli.json_output" in sys.modules:
+            sys.modules["lockstep.cli.json_output"].end(status)
+    except BrokenPipeError as fault:
+        return _fault(fault)
+    return status
+
+
+def _run() -> int:
     try:
         result: Any = application()(standalone_mode=False)
         sys.stdout.flush()
@@ -194,8 +206,10 @@ def main() -> int:
         return _fault(fault)
 
 
-def _tell(text: str, status: int) -> int:
+def _tell(text: str, status: int, code: str | None = None) -> int:
     print(f"lockstep: {text}", file=sys.stderr, flush=True)
+    if "lockstep.cli.json_output" in sys.modules:
+        sys.modules["lockstep.cli.json_output"].note(code, text)
     return status
 
 

@@ -52,7 +52,10 @@ def _tell_built(built: "Built") -> None:
 
 @_group.command()
 def toolchain() -> None:
-    """Say which Lean checks the lemmas, and by which bytes it is known."""
+    """Say which Lean checks the lemmas, and by which bytes it is known.
+
+    Example: lockstep lean toolchain
+    """
     from lockstep.lean import toolchain as finder
 
     found = finder.find()
@@ -65,6 +68,8 @@ def check() -> None:
     """Judge the sources, build all from nothing, and list what is proved and what it rests on.
 
     Fails on any word, declaration or axiom that isn't allowed, and where spec/lemmas.json differs.
+
+    Example: lockstep lean check
     """
     import time
 
@@ -106,7 +111,10 @@ def gate() -> None:
 def stubs(
     check: Annotated[bool, typer.Option("--check", help="Compare instead of writing.")] = False,
 ) -> None:
-    """Make Foundation/Syntax.lean and Show.lean from the library's symbols."""
+    """Make Foundation/Syntax.lean and Show.lean from the library's symbols.
+
+    Example: lockstep lean stubs
+    """
     from lockstep.certificate.write import write_file
     from lockstep.lean import build as builder
     from lockstep.lean import syntax_stubs

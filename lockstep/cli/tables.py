@@ -25,7 +25,11 @@ def printable(text: str) -> str:
 
 
 def show_table(table: Table) -> None:
-    """Print a table on standard output, each cell escaped."""
+    """Print a table on standard output, each cell escaped; under `--json` keep it as it is."""
+    from lockstep.cli import json_output
+
+    if json_output.took(table):
+        return
     rows = [[printable(cell) for cell in row] for row in table.rows]
     if sys.stdout.isatty():
         _draw(table, rows)

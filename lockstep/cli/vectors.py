@@ -29,7 +29,10 @@ def register(app: typer.Typer) -> None:
 def build(
     check: Annotated[bool, typer.Option("--check", help="Compare instead of writing.")] = False,
 ) -> None:
-    """Make the vectors from spec/cases; with --check, fail unless the committed ones equal them."""
+    """Make the vectors from spec/cases; with --check, fail unless the committed ones equal them.
+
+    Example: lockstep vectors build --check
+    """
     from lockstep.vectors import build as maker
     from lockstep.vectors import cases
 
@@ -60,7 +63,10 @@ def run(
     cli: Annotated[bool, typer.Option("--cli", help="Start CMD once a vector.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The score as JSON.")] = False,
 ) -> None:
-    """Score an implementation; exit 0 only if every vector passed and none was skipped."""
+    """Score an implementation; exit 0 only if every vector passed and none was skipped.
+
+    Example: lockstep vectors run --area json -- lockstep-verify --protocol
+    """
     from lockstep.vectors import build as maker
     from lockstep.vectors import cases, score
 
