@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from lockstep.report.charts import drawing, text
 from lockstep.report.figures import Judged, anchor, figure
 from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import details, key, scrolled, table
 
-_WIDTH, _HEIGHT = 900, 380
+_WIDTH, _HEIGHT = 900, 350
 _PLACES: dict[str, Point] = {
     "QUEUED": (70, 190),
     "ADMITTED": (250, 190),
@@ -85,9 +85,11 @@ def _graph(
     between: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, cell in enumerate(cells):
         between[cell["state"], cell["next"]].append(number)
-    ways = [(ends, *_way(*(places[end] for end in ends))) for ends in between]
-    arrows = [_arrow(way, between[ends], taken) for ends, way, _, _ in ways]
-    labels = [_labels(judged, cells, between[ends], taken, x, y) for ends, _, x, y in ways]
+    ways = {ends: _way(places[ends[0]], places[ends[1]]) for ends in between}
+    arrows = [
+        _arrow(f"{judged.anchor}-arrow", ways[ends].path, between[ends], taken) for ends in ways
+    ]
+    labels = [_labels(judged, cells, between[ends], taken, ways[ends]) for ends in ways]
     nodes = [
         element(
             "g",
@@ -98,7 +100,16 @@ def _graph(
         for state, (x, y) in places.items()
     ]  # fmt: skip
     label = f"Transition graph: {len(states)} states, {len(cells)} legal transitions"
-    return drawing(_WIDTH, _HEIGHT, label, _arrow_head(), arrows, labels, nodes, links=True)
+    return drawing(
+        _WIDTH,
+        _HEIGHT,
+        label,
+        _arrow_head(f"{judged.anchor}-arrow"),
+        arrows,
+        labels,
+        nodes,
+        links=True,
+    )
 
 
 def _place(state: str, number: int, count: int) -> Point:
@@ -107,13 +118,13 @@ def _place(state: str, number: int, count: int) -> Point:
     return _PLACES.get(state, round_)
 
 
-def _arrow_head() -> Markup:
+def _arrow_head(name: str) -> Markup:
     return element(
         "defs",
         element(
             "marker",
             element("path", d="M0 0L9 4L0 8z", class_="head"),
-            id="arrow",
+            id=name,
             viewBox="0 0 9 8",
             refX=9,
             refY=4,
@@ -125,23 +136,35 @@ def _arrow_head() -> Markup:
     )
 
 
-def _way(start: Point, stop: Point) -> tuple[str, float, float]:
-    """Give the path of an arrow between two states, and where the lowest line of its label is."""
+class _Way(NamedTuple):
+    """The path of an arrow, and where the lowest line of its label is, with its anchor."""
+
+    path: str
+    x: float
+    y: float
+    side: str
+
+
+def _way(start: Point, stop: Point) -> _Way:
+    """Give the way from a state to another, or back to itself."""
     if start == stop:
         x, y = start[0], start[1] - _HALF_HEIGHT
         loop = f"M{x - 18:g} {y:g}C{x - 34:g} {y - 44:g} {x + 34:g} {y - 44:g} {x + 18:g} {y:g}"
-        return loop, x, y - 38
+        return _Way(loop, x, y - 38, "middle")
     (x1, y1), (x2, y2) = _border(start, stop), _border(stop, start)
     # Away from the middle, where arrows cross.
     share = 0.5 if abs(x2 - x1) + abs(y2 - y1) < _LONG else 0.3
     x, y = x1 + (x2 - x1) * share, y1 + (y2 - y1) * share
-    return f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", x, y + (-6 if y1 == y2 else 4)
+    way = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
+    if x1 == x2:
+        return _Way(way, x + 7, y1 + (y2 - y1) * 0.8, "start")
+    return _Way(way, x, y + (-6 if y1 == y2 else 4), "middle")
 
 
-def _arrow(way: str, numbers: Sequence[int], taken: Counter[int] | None) -> Markup:
+def _arrow(head: str, way: str, numbers: Sequence[int], taken: Counter[int] | None) -> Markup:
     unseen = taken is not None and not any(taken[number] for number in numbers)
     class_ = "e-unseen" if unseen else "e-seen"
-    return element("path", d=way, class_=class_, marker_end="url(#arrow)")
+    return element("path", d=way, class_=class_, marker_end=f"url(#{head})")
 
 
 def _labels(
@@ -149,8 +172,7 @@ def _labels(
     cells: Sequence[Mapping[str, Any]],
     numbers: Sequence[int],
     taken: Counter[int] | None,
-    x: float,
-    y: float,
+    way: _Way,
 ) -> Markup:
     """Give a line for each event that leads from a state to another, the last of them lowest."""
     lines: list[Content] = []
@@ -160,7 +182,7 @@ def _labels(
         words = f"{cell['state']} to {cell['next']} by {cell['event']}"
         if taken is not None:
             words += f": {taken[number]:,} cases"
-        line = text(x, y - 14 * row, cell["event"] + many, "middle")
+        line = text(way.x, way.y - 14 * row, cell["event"] + many, way.side)
         at = f"/predicate/lifecycle/cells/{number}"
         lines.append(anchor(judged, at, [element("title", words), line]))
     return element("g", lines, class_="edge")
