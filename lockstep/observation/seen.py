@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lockstep.layouts.declaration import Layout
 from lockstep.layouts.geometry import Geometry
@@ -39,6 +40,17 @@ class Memory:
     layer: int | None
     extents: tuple[int, ...]
     data: bytes
+
+
+class Wanted(NamedTuple):
+    """A run that an engine is asked for: one of its caches, by name, and an element type."""
+
+    cache: str
+    dtype: str
+
+
+Both = tuple[tuple[Memory, ...], tuple[Memory, ...]]
+"""The buffers of one run: after the low digits, and after the high ones."""
 
 
 @dataclass(frozen=True)

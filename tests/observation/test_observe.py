@@ -43,7 +43,7 @@ def test_engines_that_cannot_be_asked_are_told(monkeypatch: pytest.MonkeyPatch) 
         observe.observe("nothing")
     assert fault.value.code == "USAGE"
     with pytest.raises(LockstepError) as fault:
-        observe.observe("transformers", replace(observe.GEOMETRY, tokens=8))
+        observe.observe("transformers", replace(transformers.GEOMETRY, tokens=8))
     assert fault.value.code == "BAD_VALUE"
     monkeypatch.setattr(transformers, "DISTRIBUTION", "no-such-distribution")
     with pytest.raises(LockstepError) as fault:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from lockstep.errors import LockstepError
 from lockstep.layouts.geometry import Geometry
-from lockstep.observation.numbers import Digits
-from lockstep.observation.seen import Cache, Memory
+from lockstep.observation.environment import Environment
+from lockstep.observation.numbers import DIGITS, Digits
+from lockstep.observation.seen import Both, Cache, Memory, Wanted
 
 NAME = "transformers"
 DISTRIBUTION = "transformers"
 FILES = ("transformers/cache_utils.py",)
 WRITTEN_BY = "Cache.update, a prompt of all tokens but one and then the last"
+GEOMETRY = Geometry(21, 2, 3, 8, 0, 0, "bfloat16")
+"""Four extents that differ; tokens are no multiple of what a static cache is padded to."""
 WINDOW = 16
 """Tokens of the sliding window."""
 
@@ -50,15 +54,33 @@ CACHES = (
 )
 
 
-def write(cache: str, geometry: Geometry, dtype: str, values: Digits) -> tuple[Memory, ...]:
-    """Write digits through the engine's own call, and give its memory.
+def written(
+    wanted: Sequence[Wanted],
+    geometry: Geometry,
+    values: Mapping[str, Digits],
+    environment: Environment,
+) -> Iterator[Both]:
+    """Write digits through the engine's own call, and give its memory, each in its own cache.
 
     Args:
-        cache: the name of one of CACHES.
+        wanted: runs, in the order in which they are given.
         geometry: of the request.
-        dtype: element type of the cache.
-        values: shape (layers, 2, tokens, kv_heads, head_dim).
+        values: digits by name, of shape (layers, 2, tokens, kv_heads, head_dim).
+        environment: Lockstep's own, which transformers is imported in.
+
+    Raises:
+        LockstepError: USAGE for another environment.
     """
+    if environment.folder is not None:
+        hint = "transformers is observed where Lockstep is installed."
+        raise LockstepError("USAGE", "--environment", "none", str(environment.folder), hint)
+    for cache, dtype in wanted:
+        low, high = (write(cache, geometry, dtype, values[name]) for name in DIGITS)
+        yield low, high
+
+
+def write(cache: str, geometry: Geometry, dtype: str, values: Digits) -> tuple[Memory, ...]:
+    """Write one digit of each number into a new cache, and give its memory."""
     import torch
 
     kind = getattr(torch, dtype)

@@ -1,0 +1,104 @@
+"""The file that llama.cpp saves a sequence to, taken apart: cells, then keys, then values."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from lockstep.errors import LockstepError
+from lockstep.observation.seen import Memory
+
+MAGIC = b"qsgg"
+"""The first bytes: GGSQ, a number in little-endian order."""
+VERSION = 4
+TYPES = {"float32": 0, "float16": 1, "bfloat16": 30}
+"""ggml's numbers of the element types."""
+WIDTHS = {"float32": 4, "float16": 2, "bfloat16": 2}
+CELL_EXTRA = (0, 12)
+"""Bytes that a cell has besides position and sequence: none, or a 2D position and a token."""
+
+
+class _Reader:
+    """Takes a file from its start; what does not fit is refused."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, size: int) -> bytes:
+        if self.at + size > len(self.data):
+            raise _refused(f"{size} bytes at {self.at}", f"{len(self.data) - self.at}")
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def numbers(self, form: str) -> tuple[int, ...]:
+        return struct.unpack(f"<{form}", self.take(struct.calcsize(f"<{form}")))
+
+    def expect(self, form: str, *wanted: int) -> None:
+        found = self.numbers(form)
+        if found != wanted:
+            raise _refused(f"{wanted} before {self.at}", found)
+
+
+def _refused(expected: object, got: object) -> LockstepError:
+    hint = "The file is read as llama.cpp writes it at version 4 of the state of a sequence."
+    return LockstepError("ENGINE_NOT_OBSERVED", "the saved state", expected, got, hint)
+
+
+def read(data: bytes, dtype: str, tokens: int, layers: int) -> tuple[Memory, ...]:
+    """Give the keys and the values of each layer, as they stand in the file.
+
+    Args:
+        data: of the whole file.
+        dtype: of the cache.
+        tokens: cells that it must have, at positions 0 and on.
+        layers: that it must have.
+
+    Raises:
+        LockstepError: ENGINE_NOT_OBSERVED where it is another file than that.
+    """
+    reader = _Reader(data)
+    if reader.take(4) != MAGIC:
+        raise _refused(MAGIC, data[:4])
+    reader.expect("I", VERSION)
+    (packed,) = reader.numbers("I")
+    reader.take(4 * packed)
+    reader.expect("II", 1, tokens)
+    _cells(reader, tokens)
+    transposed, *_ = reader.numbers("I")
+    # Without a Hadamard rotation of keys or values, which is no matter of positions.
+    reader.expect("III", layers, 0, 0)
+    keys = tuple(_rows(reader, "k", dtype, tokens, layers))
+    values = _columns if transposed else _rows
+    found = (*keys, *values(reader, "v", dtype, tokens, layers))
+    if reader.at != len(data):
+        raise _refused("the end of the file", f"{len(data) - reader.at} bytes")
+    return found
+
+
+def _cells(reader: _Reader, tokens: int) -> None:
+    """Take the cells, whose width is that at which they are the tokens in order."""
+    begun = reader.at
+    for extra in CELL_EXTRA:
+        reader.at = begun
+        # Position, the number of its sequences, what its version adds, and the one sequence.
+        cells = [reader.numbers(f"iI{extra}si")[:2] for _ in range(tokens)]
+        if cells == [(at, 1) for at in range(tokens)]:
+            return
+    raise _refused("the tokens of one sequence, in order", "other cells")
+
+
+def _rows(reader: _Reader, name: str, dtype: str, tokens: int, layers: int) -> Iterator[Memory]:
+    """Take layers of which each cell is a row."""
+    for layer in range(layers):
+        reader.expect("i", TYPES[dtype])
+        (row,) = reader.numbers("Q")
+        extents = (tokens, row // WIDTHS[dtype])
+        yield Memory(name, layer, extents, reader.take(tokens * row))
+
+
+def _columns(reader: _Reader, name: str, dtype: str, tokens: int, layers: int) -> Iterator[Memory]:
+    """Take layers of which each cell is a column."""
+    for layer in range(layers):
+        reader.expect("iI", TYPES[dtype], WIDTHS[dtype])
+        (rows,) = reader.numbers("I")
+        yield Memory(name, layer, (rows, tokens), reader.take(rows * tokens * WIDTHS[dtype]))

@@ -1,0 +1,122 @@
+"""llama.cpp's model and saved state, by hand: what it would compute, and files of both forms."""
+
+from __future__ import annotations
+
+import struct
+from itertools import product
+
+import numpy as np
+import pytest
+
+from lockstep.errors import LockstepError
+from lockstep.layouts.geometry import Geometry
+from lockstep.observation.engines import llamacpp_model
+from lockstep.observation.engines.llamacpp_state import read
+from lockstep.observation.numbers import digits
+
+GEOMETRY = Geometry(5, 2, 3, 4, 0, 0, "float16")
+SIZE = GEOMETRY.kv_heads * GEOMETRY.head_dim
+NAMES = {2: "H", 4: "I", 5: "i", 6: "f", 7: "?"}
+
+
+class _File:
+    """A GGUF file, read from its start as its specification has it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, form: str) -> tuple[int, ...]:
+        found = struct.unpack_from("<" + form, self.data, self.at)
+        self.at += struct.calcsize("<" + form)
+        return found
+
+    def text(self) -> str:
+        (length,) = self.take("Q")
+        self.at += length
+        return self.data[self.at - length : self.at].decode()
+
+    def value(self, kind: int) -> object:
+        if kind == 8:
+            return self.text()
+        if kind == 9:
+            inner, length = self.take("IQ")
+            return [self.value(inner) for _ in range(length)]
+        return self.take(NAMES[kind])[0]
+
+
+def opened(data: bytes) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    file = _File(data)
+    assert file.take("4s3I")[:2] == (b"GGUF", 3)
+    file.at = 8
+    tensors, named = file.take("QQ")
+    header = {file.text(): file.value(*file.take("I")) for _ in range(named)}
+    places = []
+    for _ in range(tensors):
+        name, (rank,) = file.text(), file.take("I")
+        places.append((name, file.take(f"{rank}Q")[::-1], *file.take("IQ")))
+    start = -(-file.at // 32) * 32
+    found = {}
+    for name, shape, kind, offset in places:
+        assert (kind, offset % 32) == (0, 0)
+        count = int(np.prod(shape))
+        found[name] = np.frombuffer(data, "<f4", count, start + offset).reshape(shape)
+    return header, found
+
+
+def test_the_model_computes_the_digits_exactly() -> None:
+    values = digits(GEOMETRY)
+    header, weights = opened(llamacpp_model.gguf(GEOMETRY, values))
+    assert (header["llama.block_count"], header["llama.attention.head_count_kv"]) == (2, 3)
+    epsilon = np.float32(header["llama.attention.layer_norm_rms_epsilon"])
+    for name, prompt in llamacpp_model.prompts(GEOMETRY).items():
+        inputs = weights["token_embd.weight"][prompt]
+        for layer, (side, kind) in product(range(2), enumerate(("attn_k", "attn_v"))):
+            at = f"blk.{layer}"
+            square = (inputs**2).mean(axis=1, keepdims=True, dtype=np.float32)
+            normed = inputs / np.sqrt(square + epsilon) * weights[f"{at}.attn_norm.weight"]
+            held = normed @ weights[f"{at}.{kind}.weight"].T
+            assert (held == values[name][layer, side].reshape(len(prompt), SIZE)).all()
+            # What follows attention and the MLP is added to the inputs: nothing.
+            assert not weights[f"{at}.attn_output.weight"].any()
+            assert not weights[f"{at}.ffn_down.weight"].any()
+
+
+def state(transposed: bool, extra: int, cells: int = 5, tail: bytes = b"") -> bytes:
+    """Give a saved state whose layers' bytes count upwards."""
+    made = struct.pack("<4sII3i", b"qsgg", 4, 3, 7, 8, 9) + struct.pack("<II", 1, cells)
+    for at in range(cells):
+        made += struct.pack(f"<iI{extra}xi", at, 1, 0)
+    made += struct.pack("<IIII", transposed, GEOMETRY.layers, 0, 0)
+    for layer in range(GEOMETRY.layers):
+        made += struct.pack("<iQ", 1, 2 * SIZE) + bytes([layer]) * 2 * SIZE * cells
+    for layer in range(GEOMETRY.layers):
+        made += struct.pack("<iII", 1, 2, SIZE) if transposed else struct.pack("<iQ", 1, 2 * SIZE)
+        made += bytes([8 + layer]) * 2 * SIZE * cells
+    return made + tail
+
+
+@pytest.mark.parametrize(("transposed", "extra"), list(product((False, True), (0, 12))))
+def test_a_saved_state_is_taken_apart(transposed: bool, extra: int) -> None:
+    found = read(state(transposed, extra), "float16", 5, 2)
+    assert [(one.tensor, one.layer) for one in found] == [("k", 0), ("k", 1), ("v", 0), ("v", 1)]
+    assert [one.data[0] for one in found] == [0, 1, 8, 9]
+    assert found[0].extents == (5, SIZE)
+    assert found[2].extents == ((SIZE, 5) if transposed else (5, SIZE))
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        (b"other" + state(False, 0)[5:], "float16"),
+        (state(False, 0)[:4] + b"\3" + state(False, 0)[5:], "float16"),
+        (state(False, 0)[:-1], "float16"),
+        (state(False, 0, tail=b"\0"), "float16"),
+        (state(False, 0, cells=4), "float16"),
+        (state(False, 8), "float16"),
+        (state(False, 0), "bfloat16"),
+    ],
+)
+def test_another_file_is_refused(data: bytes, dtype: str) -> None:
+    with pytest.raises(LockstepError) as fault:
+        read(data, dtype, 5, 2)
+    assert fault.value.code == "ENGINE_NOT_OBSERVED"
