@@ -60,6 +60,7 @@ def _entry(judged: Judged) -> Markup:
         class_="entry" if judged.verified else "entry refused",
         data_sha=str(result["payload_sha256"] or ""),
         data_file=judged.name,
+        data_kind=judged.kind,
         data_href=judged.href,
     )
 
