@@ -31,7 +31,7 @@ SHELL := /bin/bash
 	fuzz fuzz-verify bench-verify lean lean-recheck lean-generate smt mutation certify-faults relations bench-engine bench-minimize bench-convert bench-sampling gpu-evidence \
 	parity \
 	certify-peers \
-	docs dist clean
+	docs fresh dist clean
 
 help: ## List the targets
 	@echo "Targets (PYTHON=$(PYTHON) makes the environment):"
@@ -196,6 +196,10 @@ docs: $(VENV)/.stamp-docs ## Build these pages as a site into results/site, and 
 	@echo "==> Building the site"
 	@DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet --clean
 	@$(BIN)/python tools/docs_site.py results/site
+
+fresh: ## Install anew elsewhere: the README's commands in a clone, the base install under each Python
+	@tests/fresh/base.sh
+	@tests/fresh/clone.sh
 
 dist: $(VENV)/.stamp-test ## Build the source distribution and the wheel
 	@echo "==> Building into dist/"
