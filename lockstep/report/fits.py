@@ -17,13 +17,14 @@ from lockstep.report.figures import Judged, anchor, figure
 from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import badge, counted, key, scrolled, table, verdict
 
-_AXES = {
+AXES = {
     "wall": ("tokens of the prompt", "s", 1e-6),
     "linear": ("tokens of the prompt", "s", 1e-6),
     "quadratic": ("tokens of the prompt", "s", 1e-6),
     "stall": ("batch budget, tokens a step", "s", 1e-6),
     "depth": ("depth, tokens", "us/token", 1.0),
 }
+"""What a law's drawing has below and on its left, and how its values are scaled."""
 _RESIDUAL = {"s": ("ms", 1e-3), "us/token": ("us/token", 1.0)}
 
 
@@ -89,7 +90,7 @@ def _fit(
             figure(judged, f"{at}/population"),
             " records; largest residual ",
             figure(judged, f"{at}/largest_residual", shown(solution.largest_residual)),
-            " us" if _AXES[stated["law"]][1] == "s" else " us/token",
+            " us" if AXES[stated["law"]][1] == "s" else " us/token",
         ),
         element("ul", coefficients, class_="counts"),
         scrolled(_panels(judged, stated, chosen, solution), f"fit {stated['name']}"),
@@ -99,7 +100,7 @@ def _fit(
 def _panels(
     judged: Judged, stated: Mapping[str, Any], chosen: Sequence[Record], solution: Solution
 ) -> Markup:
-    across, unit, scale = _AXES[stated["law"]]
+    across, unit, scale = AXES[stated["law"]]
     below, factor = _RESIDUAL[unit]
     points = [laws.point(stated["law"], record) for record in chosen]
     xs = [

@@ -4,87 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib.resources import files
 
 from lockstep import __version__
 from lockstep.errors import LockstepError
 from lockstep.limits import REPORT_BYTES
-from lockstep.report import (
-    fits,
-    kills,
-    ladder,
-    ledger,
-    matrix,
-    servers,
-    strip,
-    summary,
-    tables,
-    transitions,
-)
+from lockstep.report import ledger, summary, tables
 from lockstep.report.figures import Judged
 from lockstep.report.markup import Content, Markup, element, raw
 from lockstep.report.parts import details
+from lockstep.report.views import DRAWN, VIEWED, VIEWS, View
 
-
-@dataclass(frozen=True)
-class View:
-    """A section of the report, and how it draws each kind of certificate that it is about."""
-
-    name: str
-    title: str
-    about: str
-    kinds: dict[str, Callable[[Judged], Markup]]
-
-
-VIEWS = (
-    View(
-        "layouts",
-        "Layouts of KV caches",
-        "Which declared layouts convert into each other without loss, pair by pair.",
-        {"hunt": matrix.draw},
-    ),
-    View(
-        "invariance",
-        "Invariance",
-        "The same requests under other batches and schedules, compared byte for byte.",
-        {"invariance": strip.draw},
-    ),
-    View(
-        "mutation",
-        "Who notices a fault",
-        "Faults put into the engine's sources one at a time, and the observers that saw them.",
-        {"mutation": kills.draw},
-    ),
-    View(
-        "coverage",
-        "Coverage of the lifecycle",
-        "The transitions of a request, and how many events in a row were seen of all legal ones.",
-        {"campaign": transitions.draw, "invariance": transitions.draw},
-    ),
-    View(
-        "servers",
-        "Certified servers",
-        "The same request under conditions that must not matter, all answers compared in pairs.",
-        {"certification": servers.draw},
-    ),
-    View(
-        "precision",
-        "Precision",
-        "How far computations of one model lie from each other, and from binary64.",
-        {"distance-calibration": ladder.distances, "fidelity": ladder.fidelity},
-    ),
-    View(
-        "measurement",
-        "Measurements",
-        "Records, the laws fitted to them, and what each fit leaves over.",
-        {"measurement": fits.draw},
-    ),
-)
-"""Every view, in the order of the page."""
-
-_VIEWED = {kind for view in VIEWS for kind in view.kinds}
 _PACKAGE = "lockstep.report"
 
 
@@ -96,7 +27,7 @@ def build(certificates: Sequence[Judged]) -> bytes:
     """
     style, script = (_asset(name) for name in ("report.css", "report.js"))
     sections = [
-        ("certificates", "Certificates", _certificates(certificates)),
+        ("certificates", "Certificates", summary.draw(certificates)),
         ("assurance", "What rests on what", _assurance(certificates)),
         *((view.name, view.title, shown) for view in VIEWS if (shown := _view(view, certificates))),
         ("tables", "Every certificate as tables", _tables(certificates)),
@@ -168,10 +99,6 @@ def _section(name: str, title: str, content: Content) -> Markup:
     return element("section", heading, content, id=name, aria_labelledby=f"{name}-title")
 
 
-def _certificates(certificates: Sequence[Judged]) -> Content:
-    return summary.draw(certificates)
-
-
 def _assurance(certificates: Sequence[Judged]) -> Content:
     about = (
         "Every field of a certificate has a class in its schema. What is derived the verifier has "
@@ -215,11 +142,11 @@ def _article(judged: Judged, content: Content) -> Markup:
 
 
 def _tables(certificates: Sequence[Judged]) -> Content:
-    """Fold every certificate's tables; the long lists of those that no view draws as well."""
+    """Fold every certificate's tables, but for what a view has shown of it."""
     return [
         details(
             [one.name, " ", element("small", one.kind)],
-            tables.draw(one, rows=one.kind not in _VIEWED),
+            tables.draw(one, one.kind not in VIEWED, DRAWN.get(one.kind, ())),
             data_c=one.anchor,
             class_="tables",
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lockstep.cli.payload_tables import describe
 from lockstep.cli.tables import Table
 from lockstep.limits import REPORT_TABLE_ROWS
@@ -10,16 +12,16 @@ from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import table
 
 
-def draw(judged: Judged, rows: bool = True) -> Markup:
+def draw(judged: Judged, rows: bool = True, without: Sequence[str] = ()) -> Markup:
     """Give a certificate's tables.
 
     Args:
         judged: the certificate.
         rows: whether the long lists are shown as well.
+        without: titles of tables that are left out.
     """
-    return element(
-        "div", [_table(judged, one) for one in describe(dict(judged.statement or {}), rows)]
-    )
+    stated = describe(dict(judged.statement or {}), rows)
+    return element("div", [_table(judged, one) for one in stated if one.title not in without])
 
 
 def _table(judged: Judged, one: Table) -> Markup:

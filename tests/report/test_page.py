@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
+from lockstep import spec
 from lockstep.cli.payload_tables import describe
 from lockstep.errors import LockstepError
 from lockstep.evidence.index import at_pointer
-from lockstep.report import page
+from lockstep.report import fits, page
+from lockstep.report.classes import CLASSES, by_member
 from lockstep.report.figures import Judged, Withdrawn, figure
-from lockstep.report.page import VIEWS, build
+from lockstep.report.page import build
+from lockstep.report.views import DRAWN, VIEWED, VIEWS
 from tests.report.pages import Page, committed, taken, told
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -163,6 +166,29 @@ def _poison(value: Any) -> None:
             value[key] = HOSTILE
         elif isinstance(member, (dict, list)):
             _poison(member)
+
+
+def test_members_add_up_to_the_ledger_of_the_verifier(certificates: list[Judged]) -> None:
+    """Two implementations of one count: this one, and the verifier's over the same schema."""
+    from lockstep_verify.ledger import ledger
+
+    for one in certificates:
+        schema = spec.load(f"schemas/{one.kind}.schema.json")
+        held = ledger(one.predicate, schema)
+        members = by_member(one.predicate, one.kind).values()
+        sums = tuple(sum(own[sort] for own in members) for sort in CLASSES)
+        assert sums == held[:3], one.name
+
+
+def test_tables_that_are_left_out_are_there_to_be_left_out(certificates: list[Judged]) -> None:
+    for one in certificates:
+        titles = {table.title for table in describe(dict(one.statement or {}), False)}
+        assert set(DRAWN.get(one.kind, ())) <= titles
+    assert set(DRAWN) == VIEWED
+
+
+def test_every_law_of_a_fit_can_be_drawn() -> None:
+    assert set(fits.AXES) == {law["name"] for law in spec.load("measurement.json")["laws"]}
 
 
 def test_a_refused_certificate_is_red_with_its_code_and_nothing_else_of_it(
