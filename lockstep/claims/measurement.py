@@ -44,7 +44,7 @@ def predicate(
     arms = [_arm(one) for one in held["arms"]]
     stated = [_record(one, arms, f"/records/{i}") for i, one in enumerate(held["records"])]
     records = [opened(one, {arm["id"]: arm for arm in arms}) for one in stated]
-    readings = Readings(records, known)
+    readings = Readings(records, known, arms)
     folded = {
         "sources": held["sources"],
         "profiles": held["profiles"],
@@ -67,7 +67,7 @@ def predicate(
             for one in held["tables"]
         ],
     }
-    found = counts(folded)
+    found = counts(folded, readings.rests_on_records)
     return {
         "issued_at": issued_at,
         "critical": [],
@@ -107,6 +107,8 @@ def opened(stated: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]]) -> 
         stated["refusal"],
         stated["against"],
         against["profile"] if against is not None else None,
+        arm["launch"],
+        against["launch"] if against is not None else None,
     )
 
 
@@ -154,8 +156,8 @@ def _fit(
         records, one["law"], one["arms"], [entry["record"] for entry in left_out]
     )
     solution = laws.fit(one["law"], chosen, pointer)
-    named = laws.law(one["law"])["coefficients"]
-    readings.fitted(one["name"], chosen[0].profile, named, solution)
+    law = laws.law(one["law"])
+    readings.fitted(one["name"], chosen, law, solution)
     return {
         "name": one["name"],
         "law": one["law"],
@@ -168,7 +170,7 @@ def _fit(
         "condition_permille": str(solution.condition_permille),
         "coefficients": [
             {"name": name, "unit": unit, "value": written(value)}
-            for (name, unit), value in zip(named, solution.coefficients, strict=True)
+            for (name, unit), value in zip(law["coefficients"], solution.coefficients, strict=True)
         ],
         "ranges": _ranges(one["law"], chosen),
         **_residuals(solution),
@@ -204,7 +206,11 @@ def _published(one: Mapping[str, Any], readings: Readings, pointer: str) -> dict
         "reason": None, **one,
     }  # fmt: skip
     units.parse(full["unit"], f"{pointer}/unit")
-    reading = None if full["reading"] is None else readings.named(full["reading"])
+    reading = None
+    if full["reading"] is not None:
+        comparisons.require_resolution(full, pointer)
+        reading = readings.named(full["reading"], f"{pointer}/reading")
+        readings.require_made(full["reading"], f"{pointer}/reading")
     return {
         **full,
         "value": written(Fraction(full["value"])),

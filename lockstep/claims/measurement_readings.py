@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from lockstep.claims.measurement_grounds import Cell, Grounds, of_operation
 from lockstep.errors import LockstepError
 from lockstep.measure import profiles, units
 from lockstep.measure.fits import Solution
 from lockstep.measure.readings import (
-    BUDGET_UNIT,
     DerivedAtCommonWorkload,
-    DirectMeasurement,
     PredictedOutsideMeasuredArm,
     Reading,
     direct,
@@ -28,15 +27,26 @@ class Readings:
     Args:
         records: of the claim.
         known: its profiles by id.
+        arms: of the claim.
     """
 
-    def __init__(self, records: Sequence[Record], known: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        records: Sequence[Record],
+        known: Mapping[str, Mapping[str, Any]],
+        arms: Sequence[Mapping[str, Any]],
+    ) -> None:
         self._records = {one.id: one for one in records}
-        self._budgets = {one.budget_tokens for one in records} - {None}
         self._known = known
+        self._had: dict[str, set[int]] = {name: set() for name in known}
+        for arm in arms:
+            if arm["budget_tokens"] is not None:
+                self._had.setdefault(arm["profile"], set()).add(arm["budget_tokens"])
         self._readings: dict[str, Reading] = {}
-        self._rests_on: dict[str, frozenset[str]] = {}
+        self._grounds: dict[str, Grounds] = {}
+        self._given: set[str] = set()
         self._coefficients: dict[tuple[str, str], tuple[Fraction, str, str]] = {}
+        self._fitted: dict[str, frozenset[Cell]] = {}
 
     def named(self, name: str, pointer: str = "") -> Reading:
         """Give a reading.
@@ -51,18 +61,23 @@ class Readings:
     def fitted(
         self,
         name: str,
-        profile: str,
-        coefficients: Sequence[tuple[str, str]],
+        population: Sequence[Record],
+        law: Mapping[str, Any],
         solution: Solution,
     ) -> None:
         """Add the coefficients of a fit, for readings that take them."""
+        coefficients, profile = law["coefficients"], population[0].profile
+        self._fitted[name] = frozenset(
+            (one.id, need) for one in population for need in law["needs"]
+        )
         for (own, unit), value in zip(coefficients, solution.coefficients, strict=True):
             self._coefficients[name, own] = (value, unit, profile)
 
     def measure(self, one: Mapping[str, Any], pointer: str) -> dict[str, Any]:
         """Add a direct measurement and give it as the predicate has it."""
         reading = direct(one, self._records, pointer)
-        self._add(reading, (), pointer)
+        cells = frozenset((name, one["quantity"]) for name in one["records"])
+        self._add(reading, Grounds(cells), pointer)
         return {
             **self._common(reading),
             "records": list(one["records"]),
@@ -78,13 +93,14 @@ class Readings:
             LockstepError: READING_KIND, it rests on what nobody measured.
         """
         value, unit, of = self._value(one, pointer)
-        operands = [self._readings[name] for name in self._names(one)]
-        if any(_outside(operand) for operand in operands):
-            expected = "predicted, since an operand lies outside the measured arms"
+        grounds = self._found(one, value, unit, of)
+        if grounds.outside and one["operation"] != "given":
+            expected = "predicted, since it rests on an arm that nobody ran"
             raise LockstepError("READING_KIND", pointer, expected, "derived")
-        outside = one["operation"] == "given" and unit == BUDGET_UNIT and value not in self._budgets
-        reading = DerivedAtCommonWorkload(one["name"], unit, of, value, outside)
-        self._add(reading, self._names(one), pointer)
+        reading = DerivedAtCommonWorkload(one["name"], unit, of, value)
+        self._add(reading, grounds, pointer)
+        if one["operation"] == "given":
+            self._given.add(one["name"])
         return {**self._common(reading), "workload": one["workload"], **self._made(one, reading)}
 
     def predict(self, one: Mapping[str, Any], pointer: str) -> dict[str, Any]:
@@ -94,29 +110,51 @@ class Readings:
             LockstepError: READING_KIND, nothing that it rests on lies outside what was measured.
         """
         value, unit, of = self._value(one, pointer)
-        if not any(_outside(self._readings[name]) for name in self._names(one)):
-            expected = "derived, since every operand lies within the measured arms"
+        grounds = self._found(one, value, unit, of)
+        if not grounds.outside or one["operation"] == "given":
+            expected = "derived, since it rests on no arm that nobody ran"
             raise LockstepError("READING_KIND", pointer, expected, "predicted")
         reading = PredictedOutsideMeasuredArm(one["name"], unit, of, value)
-        self._add(reading, self._names(one), pointer)
+        self._add(reading, grounds, pointer)
         return {**self._common(reading), "outside": one["outside"], **self._made(one, reading)}
 
     def require_independent(self, first: str, second: str, pointer: str) -> None:
-        """See that neither of two routes rests on the other.
+        """See that each of two routes rests on a value that the other does not rest on.
 
         Raises:
             LockstepError: BAD_VALUE.
         """
-        for one, other in ((first, second), (second, first)):
-            if one == other or other in self._rests_on.get(one, ()):
-                raise LockstepError("BAD_VALUE", pointer, "two independent routes", [one, other])
+        routes = [self.named(name, pointer).name for name in (first, second)]
+        one, other = (self._grounds[name] for name in routes)
+        if not (one.apart_from(other) and other.apart_from(one)):
+            raise LockstepError("BAD_VALUE", pointer, "routes over values of their own", routes)
 
-    def _add(self, reading: Reading, names: Sequence[str], pointer: str) -> None:
+    def require_made(self, name: str, pointer: str) -> None:
+        """See that a reading is more than a number that is given.
+
+        Raises:
+            LockstepError: BAD_VALUE.
+        """
+        if name in self._given:
+            raise LockstepError("BAD_VALUE", pointer, "a reading", "a number that is given")
+
+    def rests_on_records(self, name: str) -> bool:
+        """Whether a reading rests on a record, and is no arithmetic of given numbers alone."""
+        return bool(self._grounds[name].cells)
+
+    def _add(self, reading: Reading, grounds: Grounds, pointer: str) -> None:
         if reading.name in self._readings:
             raise LockstepError("BAD_VALUE", f"{pointer}/name", "a new name", reading.name)
-        self._readings[reading.name] = reading
-        below = [self._rests_on.get(name, frozenset()) for name in names]
-        self._rests_on[reading.name] = frozenset(names).union(*below)
+        self._readings[reading.name], self._grounds[reading.name] = reading, grounds
+
+    def _found(
+        self, one: Mapping[str, Any], value: Fraction, unit: str, of: tuple[str, ...]
+    ) -> Grounds:
+        """Give what a reading that is made rests on."""
+        if one["operation"] == "coefficient":
+            return Grounds(self._fitted[one["operands"][0]])
+        operands = [self._grounds[name] for name in self._names(one)]
+        return of_operation(one["operation"], value, unit, of, operands, self._had)
 
     def _names(self, one: Mapping[str, Any]) -> list[str]:
         """Name the readings among the operands: the operand of a coefficient is a fit."""
@@ -160,12 +198,6 @@ class Readings:
             "varies": profiles.varying(self._known, reading.profiles),
             "value": written(reading.value),
         }
-
-
-def _outside(reading: Reading) -> bool:
-    if isinstance(reading, DirectMeasurement):
-        return False
-    return isinstance(reading, PredictedOutsideMeasuredArm) or reading.given_outside
 
 
 def written(value: Fraction) -> dict[str, str]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def counts(folded: Mapping[str, Any]) -> dict[str, int]:
-    """Count what a predicate has."""
+def counts(folded: Mapping[str, Any], recorded: Callable[[str], bool]) -> dict[str, int]:
+    """Count what a predicate has.
+
+    Args:
+        folded: its sections.
+        recorded: whether the reading of a name rests on a record.
+    """
+    agreeing = [one["reading"] for one in folded["published"] if one["outcome"] == "agrees"]
     settings = [setting for arm in folded["arms"] for setting in arm["settings"]]
     outcomes = [one["outcome"] for one in folded["published"]]
     return {
@@ -27,6 +33,7 @@ def counts(folded: Mapping[str, Any]) -> dict[str, int]:
         "published_agreeing": outcomes.count("agrees"),
         "published_contradicted": outcomes.count("contradicted"),
         "published_not_rederivable": outcomes.count("not_rederivable"),
+        "published_unrecorded": len([name for name in agreeing if not recorded(name)]),
         "gates": len(folded["gates"]),
         "gates_interchangeable": len(
             [one for one in folded["gates"] if one["verdict"] == "interchangeable"]
@@ -39,14 +46,21 @@ def counts(folded: Mapping[str, Any]) -> dict[str, int]:
 def _probes(probes: Mapping[str, Any] | None) -> dict[str, int]:
     """Count what a run of probes has, nothing without one."""
     if probes is None:
-        return {"samples": 0, "pins_differing": 0, "sent_altered": 0}
+        return dict.fromkeys(("samples", "samples_guarded", "pins_differing", "sent_altered"), 0)
     pins = [pin["agrees"] for arm in probes["arms"] for pin in arm["pins"]]
     causes = [entry["cause"] for one in probes["settings"] for entry in one["entries"]]
     return {
         "samples": len(probes["samples"]),
+        "samples_guarded": len([one for one in probes["samples"] if _guarded(one)]),
         "pins_differing": pins.count(False),
         "sent_altered": causes.count("altered") + causes.count("dropped"),
     }
+
+
+def _guarded(sample: Mapping[str, Any]) -> bool:
+    """Whether a counter of the server tells whose prompts were in a sample's window."""
+    counters = {one["question"]: one["metric"] for one in sample["window"]["counters"]}
+    return counters["prompt_tokens"] is not None
 
 
 def verdict(found: Mapping[str, int]) -> str:

@@ -73,6 +73,19 @@ def outcome(published: Mapping[str, Any], reading: Reading | None, pointer: str 
     return "agrees" if agrees else "contradicted"
 
 
+def require_resolution(published: Mapping[str, Any], pointer: str) -> None:
+    """See that the last digit of a printed figure is no larger than the figure [MEAS-11].
+
+    Raises:
+        LockstepError: BAD_VALUE.
+    """
+    resolution = Fraction(published["resolution"])
+    most = abs(Fraction(published["value"])) or 1
+    if published["rounding"] != "envelope" and not 0 < resolution <= most:
+        expected = f"above 0, at most {most}"
+        raise LockstepError("BAD_VALUE", f"{pointer}/resolution", expected, str(resolution))
+
+
 def within_and_across(
     records: Sequence[Record], first: str, second: str
 ) -> tuple[dict[str, list[int]], list[int]]:
@@ -97,7 +110,7 @@ def within_and_across(
             continue
         for side, profile in (("first", first), ("second", second)):
             if (one.profile, one.against_profile) == (profile, profile):
-                what = "repeats" if one.arm == one.against else "relaunches"
+                what = "repeats" if one.launch == one.against_launch else "relaunches"
                 within[f"{side}_{what}"].append(distance)
         if {one.profile, one.against_profile} == {first, second}:
             across.append(distance)

@@ -27,18 +27,12 @@ class DirectMeasurement:
 
 @dataclass(frozen=True)
 class DerivedAtCommonWorkload:
-    """What follows from measurements and fits, at a workload that its claim states.
-
-    Attributes:
-        given_outside: whether it is a batch budget that no arm had; whatever rests on it is a
-            prediction.
-    """
+    """What follows from measurements and fits, at a workload that its claim states."""
 
     name: str
     unit: str
     profiles: tuple[str, ...]
     value: Fraction
-    given_outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +95,9 @@ def direct(
     quantity = document["quantity"]
     values = [one.values.get(quantity) for one in chosen]
     if None in values:
-        raise LockstepError("MISSING_READING", f"{pointer}/quantity", quantity, values)
+        lacking = [one.id for one in chosen if one.values.get(quantity) is None]
+        hint = "Leave these records out, or measure what they lack."
+        raise LockstepError("MISSING_READING", f"{pointer}/records", quantity, lacking, hint)
     profiles = tuple(sorted({one.profile for one in chosen}))
     if len(profiles) > 1:
         raise LockstepError("PROFILE_MISMATCH", f"{pointer}/records", "one profile", profiles)
@@ -117,8 +113,9 @@ def require_words(name: str, unit: str, pointer: str) -> None:
     Raises:
         LockstepError: UNIT_MISMATCH.
     """
-    if not name.endswith("_" + units.words(unit)):
-        raise LockstepError("UNIT_MISMATCH", f"{pointer}/name", f"..._{units.words(unit)}", name)
+    if not units.names(unit, name):
+        expected = f"a name that ends with _{units.words(unit)}, and with no longer unit"
+        raise LockstepError("UNIT_MISMATCH", f"{pointer}/name", expected, name)
 
 
 def operate(

@@ -26,6 +26,8 @@ class Record:
         refusal: why it may enter no figure; None where it may.
         against: the arm that a distance is measured to; None for anything else.
         against_profile: the profile of that arm.
+        launch: of the arm.
+        against_launch: of the other arm.
     """
 
     id: str
@@ -36,6 +38,8 @@ class Record:
     refusal: str | None
     against: str | None = None
     against_profile: str | None = None
+    launch: int | None = None
+    against_launch: int | None = None
 
 
 def quantities() -> dict[str, dict[str, Any]]:

@@ -63,6 +63,23 @@ def words(unit: str) -> str:
     return "_per_".join(parts).removeprefix("1_")
 
 
+def names(unit: str, name: str) -> bool:
+    """Whether a reading's name ends with its unit, and with no longer one [MEAS-2].
+
+    `cost_us_per_token` ends with `token` too, and is no number of tokens.
+    """
+    stem = name.removesuffix(f"_{words(unit)}")
+    if stem == name or unit == "1":
+        return stem != name
+    bases = "|".join((*(base for base, _ in _data()["time"]), *_data()["other"]))
+    longer = (
+        f"(?:^|_)(?:{bases})[234]?"
+        if unit.startswith("1/")
+        else f"(?:^|_)per(?:_(?:{bases})[234]?)*"
+    )
+    return re.search(f"{longer}$", stem) is None
+
+
 def times(first: Powers, second: Powers, sign: int = 1) -> dict[str, int]:
     """Multiply two units, or divide them where `sign` is -1."""
     found = {name: first.get(name, 0) + sign * second.get(name, 0) for name in {*first, *second}}

@@ -55,18 +55,20 @@ def taken(budget: int, entry: Entry) -> tuple[tuple[Request, ...], Window]:
         chunks = -(-tokens // budget)
         took = 100 + 50 * (chunks + 1) + 3 * tokens
         gap = 60 if entry.probe != "stall" else 50 + 3 * budget
-        requests.append(request(tokens, max_new, at, at + took, gap))
+        start = requests[0].arrivals_us[entry.behind - 1] if at else 0
+        requests.append(request(tokens, max_new, start, start + took, gap))
         steps += chunks
     tokens, answered = sum(entry.prompts), sum(entry.max_new)
     elapsed = max(one.end_us for one in requests) + 5
     return tuple(requests), window(tokens, answered, elapsed, steps)
 
 
-def probed(changed: Callable[[Sample], Sample] = lambda one: one) -> Probed:
-    """Give a run of one block.
+def probed(changed: Callable[[Sample], Sample] = lambda one: one, blocks: int = 1) -> Probed:
+    """Give a run.
 
     Args:
         changed: changes a sample.
+        blocks: of the run.
     """
     detections: list[Sample] = []
     samples: list[Sample] = []
@@ -80,20 +82,30 @@ def probed(changed: Callable[[Sample], Sample] = lambda one: one) -> Probed:
                        requests, around)
             )  # fmt: skip
             begun += around.monotonic_us
-    for visit, name in enumerate(shuffled(1, 0, BUDGETS)):
+    visits = [(block, name) for block in range(blocks) for name in shuffled(1, block, BUDGETS)]
+    for process, (block, name) in enumerate(visits, len(BUDGETS)):
         known = {f"{name}-{entry.name}": entry for entry in ENTRIES}
-        for own in shuffled(1, 0, known):
+        for own in shuffled(1, block, known):
             requests, around = taken(BUDGETS[name], known[own])
-            one = Sample(f"{own}-0", name, 0, len(samples), 2 + visit, 1, begun, requests, around)
+            one = Sample(
+                f"{own}-{block}", name, block, len(samples), process, 1, begun, requests, around
+            )
             begun += around.monotonic_us
             samples.append(changed(one))
     arms = tuple(arm(name, "subject") for name in BUDGETS)
     return Probed(
-        Design("tokens", 10, 246, 1, 1), ENTRIES, arms, BODIES, tuple(detections), tuple(samples)
+        Design("tokens", 10, 246, 1, blocks),
+        ENTRIES,
+        arms,
+        BODIES,
+        tuple(detections),
+        tuple(samples),
     )
 
 
-def document(changed: Callable[[Sample], Sample] = lambda one: one) -> dict[str, Any]:
+def document(
+    changed: Callable[[Sample], Sample] = lambda one: one, blocks: int = 1
+) -> dict[str, Any]:
     """Give what a claim is folded from."""
     told = {"model": "m", "runtime": "1", "tokenizer": None}
-    return measurement_document(probed(changed), {name: dict(told) for name in BUDGETS})
+    return measurement_document(probed(changed, blocks), {name: dict(told) for name in BUDGETS})

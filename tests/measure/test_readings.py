@@ -63,6 +63,39 @@ def test_a_route_must_not_rest_on_the_other() -> None:
     refused("BAD_VALUE", lambda: folded(**asked))
 
 
+def test_a_route_over_values_of_the_other_is_none_of_its_own() -> None:
+    refused("BAD_VALUE", lambda: folded(**section("routes", 0, second="wall_us")))
+    asked = document()
+    asked["direct"].append({**asked["direct"][0], "name": "twin_us"})
+    asked["routes"][0] |= {"first": "wall_us", "second": "twin_us"}
+    assert refused("BAD_VALUE", lambda: folded(**asked)).pointer == "/routes/0"
+
+
+def test_a_printed_figure_is_held_to_its_digits_and_to_a_reading() -> None:
+    told = refused("BAD_VALUE", lambda: folded(**section("published", 0, resolution="967")))
+    assert told.pointer == "/published/0/resolution"
+    refused("BAD_VALUE", lambda: folded(**section("published", 0, resolution="0")))
+    one = section("published", 0, reading="nobody_token_per_step", unit="token/step")
+    assert refused("BAD_VALUE", lambda: folded(**one)).pointer == "/published/0/reading"
+
+
+def test_arms_of_one_launch_are_no_relaunch() -> None:
+    assert folded()["gates"][0]["verdict"] == "different"
+    gate = folded(**section("arms", 1, launch=1))["gates"][0]
+    assert (gate["first_repeats"], gate["first_relaunches"]) == (2, 0)
+    assert gate["verdict"] == "unmeasured"
+
+
+def test_a_budget_of_an_arm_without_records_was_had() -> None:
+    asked = document()
+    asked["derived"] += [given("idle_token_per_step", "512", "token/step"),
+                         made("idle_us_per_step", "product", "token_us_per_token",
+                              "idle_token_per_step")]  # fmt: skip
+    refused("READING_KIND", lambda: folded(**asked))
+    asked["arms"].append({**asked["arms"][0], "id": "idle", "launch": 9, "budget_tokens": 512})
+    assert folded(**asked)["counts"]["derived"] == 12
+
+
 def test_profiles_are_compared_and_not_joined() -> None:
     asked = document()
     asked["derived"].append(made("both_us", "sum", "same_us", "other_us"))

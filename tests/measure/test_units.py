@@ -55,6 +55,21 @@ def test_milliseconds_are_microseconds_only_when_converted() -> None:
             )
 
 
+@pytest.mark.parametrize(
+    ("unit", "name", "says"),
+    [("token", "prefill_token", True), ("token", "prefill_us_per_token", False),
+     ("token", "x_per_token", False), ("step", "x_us_per_token_step", False),
+     ("us", "first_token_us", True), ("us/token", "x_us_per_token", True),
+     ("1/token", "x_per_token", True), ("1/token", "x_us_per_token", False),
+     ("1/token", "x_token2_per_token", False), ("1", "us_per_token_ratio", True),
+     ("1", "ratio", False), ("us", "per_us", False), ("us", "per_step_us", False),
+     ("us", "whisper_us", True)],
+)  # fmt: skip
+def test_a_name_reads_as_no_longer_unit(unit: str, name: str, says: bool) -> None:
+    assert units.names(unit, name) is says
+    assert verifiers.named(name, unit) is says
+
+
 def test_names_say_the_unit() -> None:
     told = {"us/token": "us_per_token", "as/token^2": "as_per_token2", "1": "ratio",
             "token/step": "token_per_step", "1/s": "per_s", "byte*step": "byte_step"}  # fmt: skip

@@ -87,6 +87,8 @@ MUTATIONS = [
     (f"{P}/direct/2/statistic", "least", STATISTICS, f"{P}/direct/2/value"),
     (f"{P}/direct/0/unit", "ms", "UNIT_MISMATCH", f"{P}/direct/0/unit"),
     (f"{P}/direct/0/name", "wall_ms", "UNIT_MISMATCH", f"{P}/direct/0/name"),
+    (f"{P}/direct/0/name", "step_per_us", "UNIT_MISMATCH", f"{P}/direct/0/name"),
+    (f"{P}/direct/0/name", "token_per_step_us", "UNIT_MISMATCH", f"{P}/direct/0/name"),
     (f"{P}/direct/0/profiles", ["two"], OUTCOME, f"{P}/direct/0/profiles"),
     (f"{P}/derived/3/operands/0", "none", BAD, f"{P}/derived/3/operands/0"),
     (f"{P}/derived/3/coefficient", "per_depth", BAD, f"{P}/derived/3/coefficient"),
@@ -101,6 +103,8 @@ MUTATIONS = [
     (f"{P}/derived/9/varies", [], OUTCOME, f"{P}/derived/9/varies"),
     (f"{P}/derived/9/value/num", "1", STATISTICS, f"{P}/derived/9/value"),
     (f"{P}/routes/0/second", "law_us", BAD, f"{P}/routes/0"),
+    (f"{P}/routes/0/second", "wall_us", BAD, f"{P}/routes/0"),
+    (f"{P}/routes/0/second", "step_step", BAD, f"{P}/routes/0"),
     (f"{P}/routes/0/first", "whole_us_per_step", "UNIT_MISMATCH", f"{P}/routes/0"),
     (f"{P}/routes/0/first", "other_us", "PROFILE_MISMATCH", f"{P}/routes/0"),
     (f"{P}/routes/0/distance_ppm", "0", STATISTICS, f"{P}/routes/0/distance_ppm"),
@@ -114,6 +118,10 @@ MUTATIONS = [
     (f"{P}/published/0/kind", "DirectMeasurement", OUTCOME, f"{P}/published/0/outcome"),
     (f"{P}/published/0/value/num", "2898", OUTCOME, f"{P}/published/0/outcome"),
     (f"{P}/published/0/value", {"num": "1932", "den": "2"}, BAD, f"{P}/published/0/value"),
+    (f"{P}/published/0/resolution/num", "967", BAD, f"{P}/published/0/resolution"),
+    (f"{P}/published/0/resolution/num", "0", BAD, f"{P}/published/0/resolution"),
+    (f"{P}/published/0/reading", "budget_token_per_step", BAD, f"{P}/published/0/reading"),
+    (f"{P}/arms/1/launch", 1, COUNTS, f"{P}/gates/0/first_repeats"),
     (f"{P}/gates/0/second", "one", BAD, f"{P}/gates/0/second"),
     (f"{P}/gates/0/varies", ["runtime"], OUTCOME, f"{P}/gates/0/varies"),
     (f"{P}/gates/0/across", 2, COUNTS, f"{P}/gates/0/across"),
@@ -154,6 +162,61 @@ def test_readings_are_of_the_kind_that_they_are_called(
     assert refusal(subjected(wrong)) == ("READING_KIND", at)
 
 
+def with_a_made_budget(tokens: str) -> dict[str, Any]:
+    """Give a statement with a budget that is made of numbers that are given."""
+    told = [made.given("told_token", tokens, "token"),
+            made.made("made_token_per_step", "quotient", "told_token", "step_step")]  # fmt: skip
+    cost = made.made("made_us_per_step", "product", "token_us_per_token", "made_token_per_step")
+    asked = made.document()
+    if tokens == "2048":
+        return made.signed_statement(derived=[*asked["derived"], *told, cost])
+    predicted = [{**one, "outside": "so many tokens"} for one in (told[1], cost)]
+    return made.signed_statement(
+        derived=[*asked["derived"], told[0]], predicted=[*asked["predicted"], *predicted]
+    )
+
+
+def test_a_budget_that_is_made_of_given_numbers_is_one_that_is_given() -> None:
+    within, outside = with_a_made_budget("2048"), with_a_made_budget("1024")
+    assert judge(within).counts["predicted"] == 1
+    assert judge(outside).counts["predicted"] == 3
+    for statement, tokens, at in ((within, "1024", f"{P}/derived/11"),
+                                  (outside, "2048", f"{P}/predicted/1")):  # fmt: skip
+        for member in ("given", "value"):
+            put(statement, f"{P}/derived/10/{member}/num", tokens)
+        assert refusal(subjected(statement)) == ("READING_KIND", at)
+
+
+def test_a_budget_of_another_profile_is_none_of_this_one(whole: dict[str, Any]) -> None:
+    """The reading predicts at 1024, which no arm of its profile has, whatever another's has."""
+    wrong = copy.deepcopy(whole)
+    put(wrong, f"{P}/arms/3/budget_tokens", 1024)
+    judge(subjected(wrong))
+    put(wrong, f"{P}/arms/0/budget_tokens", 1024)
+    assert refusal(subjected(wrong))[0] == "READING_KIND"
+
+
+def test_steps_are_counted_or_computed(whole: dict[str, Any]) -> None:
+    wrong = copy.deepcopy(whole)
+    for member in ("given", "value"):
+        put(wrong, f"{P}/derived/0/{member}/num", "33")
+    assert refusal(subjected(wrong)) == ("READING_KIND", f"{P}/derived/7")
+
+
+def test_what_agrees_by_arithmetic_alone_is_counted() -> None:
+    asked = made.document()
+    claim = {"name": "double", "source": "text", "says": "4096", "unit": "token",
+             "value": "4096", "reading": "twice_token"}  # fmt: skip
+    told = [made.given("one_token", "2048", "token"),
+            made.made("twice_token", "sum", "one_token", "one_token")]  # fmt: skip
+    found = made.signed_statement(
+        derived=[*asked["derived"], *told], published=[*asked["published"], claim]
+    )
+    assert judge(found).counts["published_unrecorded"] == 1
+    put(found, f"{P}/counts/published_unrecorded", 0)
+    assert refusal(found) == (COUNTS, f"{P}/counts/published_unrecorded")
+
+
 ZERO = {"num": "0", "den": "1"}
 TOGETHER = [
     ({"fits/0/arms": ["large"], "fits/0/population": 3}, "FIT_NOT_IDENTIFIED", "fits/0"),
@@ -162,7 +225,7 @@ TOGETHER = [
     ({"derived/0/given": ZERO, "derived/0/value": ZERO, "derived/7/operation": "quotient"},
      "ZERO_POPULATION", "derived/7/operands"),
     ({"derived/0/given": ZERO, "derived/0/value": ZERO, "derived/7/value": ZERO,
-      "routes/0/first": "same_us", "routes/0/second": "law_us"},
+      "routes/0/first": "stall_us", "routes/0/second": "law_us"},
      "ZERO_POPULATION", "routes/0/second"),
 ]  # fmt: skip
 

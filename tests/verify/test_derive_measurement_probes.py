@@ -100,7 +100,13 @@ LIES: list[tuple[Callable[[Statement], None], str, str]] = [
     (change(f"{P}/budgets/0/arm", "large"), DENOMINATOR, f"{P}/budgets"),
     (add(f"{P}/budgets/0/overhead", 1), STATISTICS, f"{P}/budgets/0/overhead"),
     (add(f"{P}/budgets/1/greatest", 1), STATISTICS, f"{P}/budgets/1/greatest"),
-    (change(f"{R}/0/sample", None), DENOMINATOR, R),
+    (drop(R), DENOMINATOR, R),
+    (change(f"{R}/0/sample", None), BAD, f"{R}/0/sample"),
+    (change("/predicate/arms/0/engine", "vllm"), BAD, "/predicate/arms/0/engine"),
+    (change("/predicate/arms/0/budget_tokens", 4096), STATISTICS,
+     "/predicate/arms/0/budget_tokens"),
+    (change("/predicate/arms/1/budget_tokens", None), STATISTICS,
+     "/predicate/arms/1/budget_tokens"),
     (change(f"{R}/0/sample", "large-decode-0"), BAD, f"{R}/0/sample"),
     (add(f"{R}/0/values/0/value", 1), STATISTICS, f"{R}/0/values"),
     (change(f"{R}/0/values/0/resolution", 10), STATISTICS, f"{R}/0/values"),
@@ -114,6 +120,43 @@ def test_a_lie(
 ) -> None:
     lie(statement)
     assert refusal(statement) == (code, pointer)
+
+
+def test_a_second_request_that_did_not_wait(statement: Statement) -> None:
+    place = next(i for i, one in enumerate(get(statement, S)) if len(one["requests"]) > 1)
+    waited = get(statement, f"{S}/{place}/requests/0/arrivals_us/1")
+    put(statement, f"{S}/{place}/requests/1/start_us", waited - 1)
+    assert refusal(statement) == (BAD, f"{S}/{place}/requests/1/start_us")
+
+
+def test_of_several_blocks_all_are_taken() -> None:
+    """A median over the best block, or over two entries, is none of the entry."""
+    asked = document(blocks=3)
+    folded = predicate(asked, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    one = stated("measurement", measurement_subjects(folded), folded)
+    assert judge(one).counts["samples_guarded"] == 30
+    at = "/predicate/direct/0/records"
+    assert len(get(one, at)) == 3
+    for names in (get(one, at)[:1], [*get(one, at), "small-prefill-65-0"], get(one, at)[::-1]):
+        wrong = deepcopy(one)
+        put(wrong, at, names)
+        if len(names) == 3:
+            judge(wrong)
+        else:
+            assert refusal(wrong) == (DENOMINATOR, at)
+
+
+def test_samples_that_nothing_guards_are_told_of(statement: Statement) -> None:
+    for sample in (*get(statement, S), *get(statement, D)):
+        for counter in sample["window"]["counters"]:
+            if counter["question"] == "prompt_tokens":
+                counter |= {"metric": None, "before": None, "after": None}
+    assert refusal(statement) == ("H10_COUNTS_DO_NOT_RECOMPUTE",
+                                  "/predicate/counts/samples_guarded")  # fmt: skip
+    put(statement, "/predicate/counts/samples_guarded", 0)
+    assert judge(statement).lines[2] == (
+        "unguarded: in the windows of 10 samples nobody counted prompt tokens"
+    )
 
 
 def test_names_of_arms_come_before_what_arms_say(statement: Statement) -> None:

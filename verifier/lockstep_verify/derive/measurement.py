@@ -20,6 +20,7 @@ from lockstep_verify.derive.measurement_probes import check_probes
 from lockstep_verify.derive.measurement_readings import Readings
 from lockstep_verify.derive.measurement_records import check_head, read_records
 from lockstep_verify.derive.not_run import check_not_run
+from lockstep_verify.derive.probe_window import guarded
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
@@ -43,7 +44,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     check_published(predicate["published"], readings.found, sources)
     check_gates(predicate, records)
     check_tables(predicate["tables"], readings.found)
-    counts = _counts(predicate)
+    counts = _counts(predicate, readings)
     for name, count in counts.items():
         if predicate["counts"][name] != count:
             code, got = "H10_COUNTS_DO_NOT_RECOMPUTE", predicate["counts"][name]
@@ -56,8 +57,9 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     return Derivation(verdict, counts, _lines(predicate, counts))
 
 
-def _counts(predicate: dict[str, Any]) -> dict[str, int]:
+def _counts(predicate: dict[str, Any], readings: Readings) -> dict[str, int]:
     """Count what MEAS-14 counts."""
+    agreeing = [one["reading"] for one in predicate["published"] if one["outcome"] == "agrees"]
     settings = [setting["chosen"] for arm in predicate["arms"] for setting in arm["settings"]]
     refused = [record for record in predicate["records"] if record["refusal"] is not None]
     outcomes = [one["outcome"] for one in predicate["published"]]
@@ -70,11 +72,13 @@ def _counts(predicate: dict[str, Any]) -> dict[str, int]:
     counts["published_agreeing"] = outcomes.count("agrees")
     counts["published_contradicted"] = outcomes.count("contradicted")
     counts["published_not_rederivable"] = outcomes.count("not_rederivable")
+    counts["published_unrecorded"] = len([n for n in agreeing if not readings.found[n].rests_on])
     counts["gates"] = len(verdicts)
     counts["gates_interchangeable"] = verdicts.count("interchangeable")
     counts["tables"] = len(predicate["tables"])
     probes = predicate["probes"] or {"arms": [], "samples": [], "settings": []}
     counts["samples"] = len(probes["samples"])
+    counts["samples_guarded"] = len([one for one in probes["samples"] if guarded(one)])
     agreed = [pin["agrees"] for arm in probes["arms"] for pin in arm["pins"]]
     counts["pins_differing"] = agreed.count(False)
     causes = [entry["cause"] for one in probes["settings"] for entry in one["entries"]]
@@ -108,10 +112,14 @@ def _lines(predicate: dict[str, Any], counts: dict[str, int]) -> tuple[str, ...]
     lines = [
         f"{counts['records']} records, {refused} refused; {counts['direct']} measured, "
         f"{counts['derived']} derived, {counts['predicted']} predicted readings",
-        f"{counts['published']} printed figures: {counts['published_agreeing']} agree, "
+        f"{counts['published']} printed figures: {counts['published_agreeing']} agree "
+        f"({counts['published_unrecorded']} by arithmetic alone), "
         f"{counts['published_contradicted']} contradicted, "
         f"{counts['published_not_rederivable']} not to be derived again",
     ]
+    if counts["samples_guarded"] < counts["samples"]:
+        alone = counts["samples"] - counts["samples_guarded"]
+        lines.append(f"unguarded: in the windows of {alone} samples nobody counted prompt tokens")
     lines += [
         f"contradicted: {one['says']}"
         for one in predicate["published"]

@@ -28,8 +28,8 @@ def check_routes(routes: list[dict[str, Any]], readings: dict[str, Reading]) -> 
         for member, name in zip(("first", "second"), names, strict=True):
             known(name, readings, f"{at}/{member}")
         first, second = (readings[name] for name in names)
-        if names[0] == names[1] or names[0] in second.below or names[1] in first.below:
-            raise Refusal("BAD_VALUE", at, "two independent routes", list(names))
+        if not first.rests_on & ~second.rests_on or not second.rests_on & ~first.rests_on:
+            raise Refusal("BAD_VALUE", at, "routes over values of their own", list(names))
         if first.unit != second.unit:
             raise Refusal("UNIT_MISMATCH", at, first.unit, second.unit)
         if first.profiles != second.profiles:
@@ -59,9 +59,15 @@ def check_published(
         read_unit(one["unit"], f"{at}/unit")
         printed = fraction(one["value"], f"{at}/value")
         resolution = fraction(one["resolution"], f"{at}/resolution")
+        judged = one["reading"] is not None and one["rounding"] != "envelope"
+        if judged and not 0 < resolution <= (abs(printed) or 1):
+            expected = f"above 0, at most {abs(printed) or 1}"
+            raise Refusal("BAD_VALUE", f"{at}/resolution", expected, str(resolution))
         outcome = "not_rederivable"
         if one["reading"] is not None:
             known(one["reading"], readings, f"{at}/reading")
+            if readings[one["reading"]].given:
+                raise Refusal("BAD_VALUE", f"{at}/reading", "a reading", "a number that is given")
             outcome = _outcome(one, readings[one["reading"]], printed, resolution, at)
         elif one["reason"] is None:
             raise Refusal("BAD_VALUE", f"{at}/reason", "why it cannot be derived again", None)
@@ -117,10 +123,11 @@ def _check_gate(
         distance = record.values.get("distance_unat")
         if distance is None or record.refusal is not None or record.profile not in sides:
             continue
-        if record.against_profile == record.profile:
-            what = "repeats" if record.arm == record.against else "relaunches"
-            found[f"{sides[record.profile]}_{what}"].append(distance)
-        elif record.against_profile in sides:
+        if record.against == (record.profile, record.launch):
+            found[f"{sides[record.profile]}_repeats"].append(distance)
+        elif record.against is not None and record.against[0] == record.profile:
+            found[f"{sides[record.profile]}_relaunches"].append(distance)
+        elif record.against is not None and record.against[0] in sides:
             found["across"].append(distance)
     varies = varying(profiles, list(sides))
     if gate["varies"] != varies:

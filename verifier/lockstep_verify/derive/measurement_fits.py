@@ -14,11 +14,12 @@ Point = tuple[list[Fraction], Fraction]
 
 
 class Coefficient(NamedTuple):
-    """A coefficient of a fit, with its unit and the profile that it holds for."""
+    """A coefficient of a fit, with its unit, its profile, and the cells that the fit is over."""
 
     value: Fraction
     unit: str
     profile: str
+    cells: tuple[tuple[str, str], ...]
 
 
 def check_fits(
@@ -40,8 +41,9 @@ def check_fits(
         )
         population = _population(fit, law, records, arms, at)
         values = _check_fit(fit, law, population, at)
+        cells = tuple((record.name, need) for record in population for need in law["needs"])
         for (name, unit), value in zip(law["coefficients"], values, strict=True):
-            found[fit["name"], name] = Coefficient(value, unit, fit["profile"])
+            found[fit["name"], name] = Coefficient(value, unit, fit["profile"], cells)
     return found
 
 

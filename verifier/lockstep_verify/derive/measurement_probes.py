@@ -1,8 +1,9 @@
-"""A run of probes: design, samples, and the records that they give (PROBE-15 to PROBE-18)."""
+"""A run of probes: its design, and its samples in their order (PROBE-15 to PROBE-17)."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from lockstep_verify import spec
+from lockstep_verify.derive.measurement_samples import probes_by_name
 from lockstep_verify.derive.probe_arms import (
     check_arms,
     check_bodies,
@@ -16,7 +17,7 @@ from lockstep_verify.derive.probe_samples import (
     check_request,
     check_window,
 )
-from lockstep_verify.derive.probe_window import quantities, wall
+from lockstep_verify.derive.probe_window import quantities
 from lockstep_verify.errors import Refusal
 
 Document = dict[str, Any]
@@ -24,22 +25,6 @@ Document = dict[str, Any]
 _AT = "/predicate/probes"
 _DENOMINATOR = "COVERAGE_DENOMINATOR_NOT_DERIVED"
 _STATISTICS = "STATISTICS_DO_NOT_RECOMPUTE"
-
-
-class Sampled(NamedTuple):
-    """What a sample gives its record.
-
-    Attributes:
-        arm: that was asked.
-        values: by quantity.
-        metric: that counted steps, None where none did.
-        refusal: of the sample.
-    """
-
-    arm: str
-    values: dict[str, int]
-    metric: str | None
-    refusal: str | None
 
 
 def check_probes(predicate: Document) -> None:
@@ -62,65 +47,6 @@ def check_probes(predicate: Document) -> None:
     arms, bodies = probes["arms"], probes["bodies"]
     check_settings(probes["settings"], arms, every, bodies, f"{_AT}/settings")
     _check_budgets(probes)
-
-
-def records(predicate: Document) -> dict[str, Sampled]:
-    """Give what each sample gives its record, by the record's id (PROBE-18)."""
-    probes = predicate["probes"]
-    if probes is None:
-        return {}
-    listed = {one["name"]: one["quantities"] for one in spec.load("probe.json")["probes"]}
-    kinds = _probes_by_name(probes)
-    found = {}
-    for sample in probes["samples"]:
-        values = {"wall_us": wall(sample)}
-        if sample["refusal"] is None:
-            told = quantities(sample)
-            named = listed[kinds[sample["name"]]]
-            values = {name: value for name in named if (value := told[name]) is not None}
-        metric = next(
-            (one["metric"] for one in sample["window"]["counters"] if one["question"] == "steps"),
-            None,
-        )
-        found[sample["name"]] = Sampled(sample["arm"], values, metric, sample["refusal"])
-    return found
-
-
-def check_record_head(record: Document, sampled: dict[str, Sampled], at: str) -> None:
-    """See that a record with a sample is that sample's, and nothing besides.
-
-    Raises:
-        Refusal: BAD_VALUE at the member.
-    """
-    sample = sampled.get(record["sample"])
-    if sample is None or record["sample"] != record["id"]:
-        raise Refusal("BAD_VALUE", f"{at}/sample", "the record's own sample", record["sample"])
-    require("BAD_VALUE", f"{at}/arm", sample.arm, record["arm"])
-    for member in ("against", "source", "attribution"):
-        require("BAD_VALUE", f"{at}/{member}", None, record[member])
-
-
-def check_record_values(record: Document, sample: Sampled, at: str) -> None:
-    """See that a record has what its sample gives it (PROBE-18)."""
-    due = [
-        {
-            "quantity": quantity,
-            "value": value,
-            "resolution": 1,
-            "metric": sample.metric if quantity == "steps" else None,
-        }
-        for quantity, value in sorted(sample.values.items())
-    ]
-    require(_STATISTICS, f"{at}/values", due, record["values"])
-
-
-def _probes_by_name(probes: Document) -> dict[str, str]:
-    return {
-        f"{arm['name']}-{entry['name']}-{block}": entry["probe"]
-        for arm in probes["arms"]
-        for entry in probes["entries"]
-        for block in range(probes["blocks"])
-    }
 
 
 def _check_entries(probes: Document) -> None:
@@ -225,6 +151,8 @@ class _Run:
             check_request(request, self.bodies, here)
         check_window(sample, arm["adapter"], self._metrics, at)
         check_derived(sample, at)
+        if entry is not None and sample["refusal"] is None and len(requests) > 1:
+            _check_behind(requests, entry["behind"], f"{at}/requests/1/start_us")
 
     def _check_process(
         self, sample: Document, visit: tuple[str, int, str], launched: bool, at: str
@@ -241,10 +169,18 @@ class _Run:
         self._visit = visit
 
 
+def _check_behind(requests: list[Document], behind: int, at: str) -> None:
+    """See that the second request was sent when the first had come so far, or had ended."""
+    arrivals = requests[0]["arrivals_us"]
+    due = arrivals[behind - 1] if len(arrivals) >= behind else requests[0]["end_us"]
+    if requests[1]["start_us"] < due:
+        raise Refusal("BAD_VALUE", at, f"at least {due}", requests[1]["start_us"])
+
+
 def _check_budgets(probes: Document) -> None:
     names = [arm["name"] for arm in probes["arms"]]
     require(_DENOMINATOR, f"{_AT}/budgets", names, [one["arm"] for one in probes["budgets"]])
-    kinds = _probes_by_name(probes)
+    kinds = probes_by_name(probes)
     prefills = [one for one in probes["samples"] if kinds[one["name"]] == "prefill"]
     counted = [*probes["detections"], *prefills]
     for i, (name, stated) in enumerate(zip(names, probes["budgets"], strict=True)):

@@ -1,5 +1,6 @@
 """Readings: measured, derived, predicted, each computed again from what it names (MEAS-6, 7, 9)."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from lockstep_verify.derive.measurement_units import (
     fraction,
     invert,
     multiply,
+    named,
     read_unit,
     write_unit,
 )
@@ -20,6 +22,7 @@ from lockstep_verify.errors import Refusal
 _AT = "/predicate"
 _OPERANDS = {"given": (0, 0), "coefficient": (1, 1), "sum": (2, 16), "convert": (1, 1)}
 _BUDGET = "token/step"
+_UNCOUNTED = ("given", "product", "quotient")
 
 
 class Reading(NamedTuple):
@@ -27,16 +30,23 @@ class Reading(NamedTuple):
 
     Attributes:
         kind: measured, derived or predicted, as the specification writes it.
-        outside: whether it rests on a batch budget that no arm had.
-        below: the names of all readings that it rests on.
+        rests_on: the values of records that it is made of, a bit for each.
+        given: whether it is a number that is given, and made of nothing.
+        told: whether it rests on a number that is given.
+        budgets: batch budgets that it carries, told and not held against a profile's arms yet.
+        outside: whether it rests on one that no arm of its profiles had, or on steps that nobody
+            counted.
     """
 
     kind: str
     unit: str
     profiles: tuple[str, ...]
     value: Fraction
-    outside: bool
-    below: frozenset[str]
+    rests_on: int
+    given: bool = False
+    told: bool = False
+    budgets: frozenset[Fraction] = frozenset()
+    outside: bool = False
 
 
 class Readings:
@@ -56,9 +66,13 @@ class Readings:
     ) -> None:
         self.found: dict[str, Reading] = {}
         self._profiles = predicate["profiles"]
-        self._budgets = {arm["budget_tokens"] for arm in predicate["arms"]}
+        self._budgets: dict[str, set[int | None]] = {one["id"]: set() for one in self._profiles}
+        for arm in predicate["arms"]:
+            self._budgets[arm["profile"]].add(arm["budget_tokens"])
         self._records = {record.name: record for record in records}
+        self._cells = _numbered(records)
         self._coefficients = coefficients
+        self._groups = _groups(records)
         for i, one in enumerate(predicate["direct"]):
             self._direct(one, f"{_AT}/direct/{i}")
 
@@ -79,7 +93,7 @@ class Readings:
             raise Refusal("BAD_VALUE", f"{at}/name", "a new name", one["name"])
         if one["unit"] != reading.unit:
             raise Refusal("UNIT_MISMATCH", f"{at}/unit", reading.unit, one["unit"])
-        if not one["name"].endswith(ending(reading.unit)):
+        if not named(one["name"], reading.unit):
             raise Refusal("UNIT_MISMATCH", f"{at}/name", f"...{ending(reading.unit)}", one["name"])
         if one["profiles"] != list(reading.profiles):
             expected = list(reading.profiles)
@@ -106,11 +120,25 @@ class Readings:
             profiles.add(record.profile)
         if len(profiles) > 1:
             raise Refusal("PROFILE_MISMATCH", f"{at}/records", "one profile", sorted(profiles))
+        self._check_samples(one, f"{at}/records")
         quantities = spec.load("measurement.json")["quantities"]
         unit = next(q["unit"] for q in quantities if q["name"] == one["quantity"])
         found = statistic(one["statistic"], sorted(values), f"{at}/statistic")
-        reading = Reading(one["kind"], unit, tuple(profiles), found, False, frozenset())
-        self._add(one, reading, at)
+        bits = _bits(self._cells[name, one["quantity"]] for name in one["records"])
+        self._add(one, Reading(one["kind"], unit, tuple(profiles), found, bits), at)
+
+    def _check_samples(self, one: dict[str, Any], at: str) -> None:
+        """See that samples of one arm and entry are taken all or none of them (MEAS-6)."""
+        groups = {self._records[name].group for name in one["records"]} - {None}
+        for group in sorted(group for group in groups if group is not None):
+            due = {
+                record.name
+                for record in self._groups[group]
+                if record.refusal is None and record.values.get(one["quantity"]) is not None
+            }
+            if due != set(one["records"]):
+                code = "COVERAGE_DENOMINATOR_NOT_DERIVED"
+                raise Refusal(code, at, sorted(due), one["records"])
 
     def _made(self, section: str, one: dict[str, Any], at: str) -> None:
         operation = one["operation"]
@@ -121,35 +149,50 @@ class Readings:
         for member, user in (("given", "given"), ("coefficient", "coefficient")):
             if (one[member] is None) == (operation == user):
                 raise Refusal("BAD_VALUE", f"{at}/{member}", f"for {user} alone", one[member])
-        outside, below = False, frozenset[str]()
-        profiles: tuple[str, ...] = ()
+        reading = self._computed(one, at)
+        # A number that is given is none that was predicted, whatever it says.
+        wanted = "predicted" if reading.outside and not reading.given else "derived"
+        if section != wanted:
+            raise Refusal("READING_KIND", at, wanted, section)
+        varies = varying(self._profiles, list(reading.profiles))
+        if one["varies"] != varies:
+            raise Refusal("OUTCOME_NOT_DERIVED", f"{at}/varies", varies, one["varies"])
+        self._add(one, reading, at)
+
+    def _computed(self, one: dict[str, Any], at: str) -> Reading:
+        """Compute a reading by its operation (MEAS-9)."""
+        operation, kind = one["operation"], one["kind"]
+        if operation == "coefficient":
+            found = self._coefficient(one, at)
+            bits = _bits(self._cells[cell] for cell in found.cells)
+            return Reading(kind, found.unit, (found.profile,), found.value, bits)
         if operation == "given":
             read_unit(one["unit"], f"{at}/unit")
             value, unit = fraction(one["given"], f"{at}/given"), one["unit"]
-            outside = unit == _BUDGET and value not in self._budgets
-        elif operation == "coefficient":
-            value, unit, profile = self._coefficient(one, at)
-            profiles = (profile,)
-        else:
-            for j, name in enumerate(one["operands"]):
-                known(name, self.found, f"{at}/operands/{j}")
-            operands = [self.found[name] for name in one["operands"]]
-            profiles = self._joined(operands, operation, at)
-            value, unit = operate(operation, operands, one["unit"], at)
-            below = frozenset(one["operands"]).union(*(operand.below for operand in operands))
-            outside = any(operand.outside for operand in operands)
-            self._check_kind(section, outside, at)
-        if operation in ("given", "coefficient") and section == "predicted":
-            self._check_kind(section, False, at)
-        varies = varying(self._profiles, list(profiles))
-        if one["varies"] != varies:
-            raise Refusal("OUTCOME_NOT_DERIVED", f"{at}/varies", varies, one["varies"])
-        self._add(one, Reading(one["kind"], unit, profiles, value, outside, below), at)
+            return self._placed(Reading(kind, unit, (), value, 0, given=True, told=True), operation)
+        for j, name in enumerate(one["operands"]):
+            known(name, self.found, f"{at}/operands/{j}")
+        operands = [self.found[name] for name in one["operands"]]
+        profiles = self._joined(operands, operation, at)
+        value, unit = operate(operation, operands, one["unit"], at)
+        bits, budgets = 0, frozenset[Fraction]()
+        for operand in operands:
+            bits, budgets = bits | operand.rests_on, budgets | operand.budgets
+        told = any(operand.told for operand in operands)
+        outside = any(operand.outside for operand in operands)
+        made = Reading(kind, unit, profiles, value, bits, False, told, budgets, outside)
+        return self._placed(made, operation)
 
-    def _check_kind(self, section: str, outside: bool, at: str) -> None:
-        wanted = "predicted" if outside else "derived"
-        if section != wanted:
-            raise Refusal("READING_KIND", at, wanted, section)
+    def _placed(self, one: Reading, operation: str) -> Reading:
+        """Tell whether a reading lies outside the arms that were measured (MEAS-9)."""
+        budgets = one.budgets | ({one.value} if one.told and one.unit == _BUDGET else frozenset())
+        had = [self._budgets[name] for name in one.profiles]
+        every = set[int | None]().union(*self._budgets.values())
+        allowed = every.intersection(*had)
+        told_steps = one.told and one.unit == "step" and operation in _UNCOUNTED
+        uncounted = told_steps and one.value not in (0, 1)
+        outside = one.outside or uncounted or not budgets <= allowed
+        return one._replace(budgets=frozenset[Fraction]() if had else budgets, outside=outside)
 
     def _coefficient(self, one: dict[str, Any], at: str) -> Coefficient:
         key = (one["operands"][0], one["coefficient"])
@@ -164,6 +207,33 @@ class Readings:
         if len(profiles) > 1 and operation not in spec.load("measurement.json")["across"]:
             raise Refusal("PROFILE_MISMATCH", f"{at}/operands", "one profile", profiles)
         return tuple(profiles)
+
+
+def _numbered(records: list[Record]) -> dict[tuple[str, str], int]:
+    """Give each value of each record a place, by record and quantity."""
+    found: dict[tuple[str, str], int] = {}
+    for record in records:
+        for quantity in record.values:
+            found[record.name, quantity] = len(found)
+    return found
+
+
+def _bits(places: Iterable[int]) -> int:
+    """Give the number that has a bit at each place."""
+    found = bytearray()
+    for place in sorted(places):
+        found.extend(bytes(place // 8 + 1 - len(found)))
+        found[place // 8] |= 1 << place % 8
+    return int.from_bytes(found, "little")
+
+
+def _groups(records: list[Record]) -> dict[str, list[Record]]:
+    """Give the records of samples by arm and entry."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        if record.group is not None:
+            found.setdefault(record.group, []).append(record)
+    return found
 
 
 def statistic(name: str, values: list[int], at: str) -> Fraction:

@@ -5,23 +5,29 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from lockstep_verify import spec
-from lockstep_verify.derive import measurement_probes
+from lockstep_verify.derive import measurement_samples
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
 
 
 class Record(NamedTuple):
-    """One record as figures take it: values by quantity, arm and profile, and its refusal."""
+    """One record as figures take it: values by quantity, arm and profile, and its refusal.
+
+    Attributes:
+        against: profile and launch of the arm that a distance is measured against.
+        group: of a sample its arm and entry, which its name has before the block; else None.
+    """
 
     name: str
     arm: str
     profile: str
+    launch: int
     budget: int | None
     values: dict[str, int | None]
     refusal: str | None
-    against: str | None
-    against_profile: str | None
+    against: tuple[str, int] | None
+    group: str | None
 
 
 def check_head(predicate: dict[str, Any]) -> None:
@@ -40,9 +46,12 @@ def check_head(predicate: dict[str, Any]) -> None:
             raise Refusal("BAD_VALUE", f"{_AT}/profiles/{i}", "another profile", profile["id"])
         seen.append(told)
     profiles = {one["id"] for one in predicate["profiles"]}
+    probed = measurement_samples.arms(predicate)
     for i, arm in enumerate(predicate["arms"]):
         at = f"{_AT}/arms/{i}"
         known(arm["profile"], profiles, f"{at}/profile")
+        if arm["id"] in probed:
+            measurement_samples.check_arm(arm, probed[arm["id"]], at)
         unique(arm["settings"], "name", f"{at}/settings")
         for j, setting in enumerate(arm["settings"]):
             _check_setting(setting, f"{at}/settings/{j}")
@@ -89,11 +98,17 @@ def read_records(predicate: dict[str, Any]) -> list[Record]:
     """
     arms = {arm["id"]: arm for arm in predicate["arms"]}
     sources = {source["id"] for source in predicate["sources"]}
-    sampled = measurement_probes.records(predicate)
-    found = [
-        _record(one, arms, sources, sampled, f"{_AT}/records/{i}")
-        for i, one in enumerate(predicate["records"])
-    ]
+    sampled = measurement_samples.records(predicate)
+    probed = measurement_samples.arms(predicate)
+    found = []
+    for i, one in enumerate(predicate["records"]):
+        at = f"{_AT}/records/{i}"
+        _check_names(one, arms, sources, at)
+        if one["sample"] is not None:
+            measurement_samples.check_record_head(one, sampled, at)
+        elif one["arm"] in probed:
+            measurement_samples.check_unsampled(one, at)
+        found.append(_record(one, arms, sampled, at))
     given = len([one for one in predicate["records"] if one["sample"] is not None])
     if given < len(sampled):
         code = "COVERAGE_DENOMINATOR_NOT_DERIVED"
@@ -101,20 +116,22 @@ def read_records(predicate: dict[str, Any]) -> list[Record]:
     return found
 
 
-def _record(
-    one: dict[str, Any],
-    arms: dict[str, dict[str, Any]],
-    sources: set[str],
-    sampled: dict[str, measurement_probes.Sampled],
-    at: str,
-) -> Record:
+def _check_names(
+    one: dict[str, Any], arms: dict[str, dict[str, Any]], sources: set[str], at: str
+) -> None:
     known(one["arm"], arms, f"{at}/arm")
     if one["against"] is not None:
         known(one["against"], arms, f"{at}/against")
     if one["source"] is not None:
         known(one["source"], sources, f"{at}/source")
-    if one["sample"] is not None:
-        measurement_probes.check_record_head(one, sampled, at)
+
+
+def _record(
+    one: dict[str, Any],
+    arms: dict[str, dict[str, Any]],
+    sampled: dict[str, measurement_samples.Sampled],
+    at: str,
+) -> Record:
     arm, values = arms[one["arm"]], one["values"]
     for j in range(1, len(values)):
         if values[j]["quantity"] <= values[j - 1]["quantity"]:
@@ -129,14 +146,19 @@ def _record(
     if one["sample"] is None:
         refusal = judge(told, one["attribution"])
     else:
-        measurement_probes.check_record_values(one, sampled[one["sample"]], at)
+        measurement_samples.check_record_values(one, sampled[one["sample"]], at)
         refusal = sampled[one["sample"]].refusal
     if refusal != one["refusal"]:
         raise Refusal("OUTCOME_NOT_DERIVED", f"{at}/refusal", refusal, one["refusal"])
-    other = None if one["against"] is None else arms[one["against"]]["profile"]
+    against, group = None, None
+    if one["against"] is not None:
+        other = arms[one["against"]]
+        against = (other["profile"], other["launch"])
+    if one["sample"] is not None:
+        group = one["sample"].rpartition("-")[0]
     return Record(
-        one["id"], one["arm"], arm["profile"], arm["budget_tokens"], told, refusal, one["against"],
-        other,
+        one["id"], one["arm"], arm["profile"], arm["launch"], arm["budget_tokens"], told, refusal,
+        against, group,
     )  # fmt: skip
 
 

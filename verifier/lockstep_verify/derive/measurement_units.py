@@ -68,6 +68,22 @@ def ending(unit: str) -> str:
     )
 
 
+def named(name: str, unit: str) -> bool:
+    """Tell whether a reading's name ends with its unit, and with no longer one (MEAS-2)."""
+    end = ending(unit)
+    if unit == "1" or not name.endswith(end):
+        return name.endswith(end)
+    data = spec.load("measurement.json")["units"]
+    bases = [*(base for base, _ in data["time"]), *data["other"]]
+    words = {base + power for base in bases for power in ("", "2", "3", "4")}
+    steps = name.removesuffix(end).split("_")
+    if unit.startswith("1/"):
+        return steps[-1] not in words
+    while steps and steps[-1] in words:
+        steps.pop()
+    return not steps or steps[-1] != "per"
+
+
 def factor(source: Unit, target: Unit, at: str) -> Fraction:
     """Give what converts a number of one unit into one of another.
 
