@@ -55,7 +55,7 @@ $(VENV)/.stamp-test: $(VENV)/.stamp-run
 	@echo "==> Installing $(TORCH) (some minutes the first time)"
 	@$(PIP) '$(TORCH)'
 	@echo "==> Installing the solvers, Triton, a Go toolchain and the test tools (some minutes the first time)"
-	@$(PIP) --editable '.[hunt,proofs,engine,serve,certify,convert,dev]'
+	@$(PIP) --editable '.[hunt,proofs,engine,serve,certify,convert,docs,dev]'
 	@touch $@
 
 $(VENV)/.stamp-proofs: $(VENV)/.stamp-run

@@ -1,9 +1,10 @@
 """The option `--json` of commands without one of their own: what they print, as one line of JSON.
 
-The document has `version` (1), `command`, `exit`, `tables` (each with `title`, `columns` and
-`rows`), `lines` (what else went to standard output) and `error` (null, or `code`, which is null
-where the fault has none of spec/errors.json, and `message`). A command line that cannot be acted
-on is told as text, before any document.
+The document has `version` (1), `command`, `exit`, `tables` (each with `title`, `columns`, `rows`,
+and `pointers`: where in a statement each row stands, empty where there is no such place), `lines`
+(what else went to standard output) and `error` (null, or `code`, which is null where the fault has
+none of spec/errors.json, and `message`). A command line that cannot be acted on is told as text,
+before any document.
 """
 
 from __future__ import annotations
@@ -45,7 +46,12 @@ class _Document:
                 "command": self.command,
                 "exit": status,
                 "tables": [
-                    {"title": one.title, "columns": one.columns, "rows": one.rows}
+                    {
+                        "title": one.title,
+                        "columns": one.columns,
+                        "rows": one.rows,
+                        "pointers": one.pointers,
+                    }
                     for one in self.tables
                 ],
                 "lines": self.held.getvalue().splitlines(),

@@ -89,13 +89,13 @@ def test_tables_and_lines_are_told_apart(
 ) -> None:
     def does() -> None:
         print("said")
-        show_table(Table("a table", ("x", "y"), (("1", "\x1b"),)))
+        show_table(Table("a table", ("x", "y"), (("1", "\x1b"),), ("/x",)))
 
     status, document = told(does, monkeypatch, capsys)
     assert status == 0
     assert document["lines"] == ["said"]
     assert document["tables"] == [
-        {"title": "a table", "columns": ["x", "y"], "rows": [["1", "\x1b"]]}
+        {"title": "a table", "columns": ["x", "y"], "rows": [["1", "\x1b"]], "pointers": ["/x"]}
     ]
     assert document["error"] is None
 

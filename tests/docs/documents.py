@@ -17,7 +17,9 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,6 +65,16 @@ class Block:
     def runs(self) -> bool:
         """Whether it has commands that are to be run here."""
         return self.language in ("sh", "console") and "skip" not in self.options
+
+
+@cache
+def command_line() -> Any:
+    """Give the command `lockstep` with all of its commands, made once."""
+    import typer.main
+
+    from lockstep.cli import application
+
+    return typer.main.get_command(application())
 
 
 def documents() -> list[str]:

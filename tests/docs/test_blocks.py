@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 import yaml
 
-from lockstep.cli import application
 from lockstep_verify.cli import _parser
 from tests.docs.documents import (
     ROOT,
     SKIPS,
     Block,
     blocks,
+    command_line,
     commands,
     documents,
     matches,
@@ -42,7 +41,7 @@ def test_blocks_that_are_not_run_are_counted() -> None:
 
 
 def test_lockstep_commands_have_the_options_that_they_name() -> None:
-    root: Any = typer.main.get_command(application())
+    root = command_line()
     seen = 0
     for block in ALL:
         if block.language not in ("sh", "console"):

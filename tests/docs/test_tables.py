@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer.main
 
 from lockstep import spec
 from lockstep.certificate.statement import KINDS, predicate_type
-from lockstep.cli import STATUSES, application
+from lockstep.cli import STATUSES
 from lockstep.cli.certify_result import DOWN
 from lockstep.evidence.index import statement_of
-from tests.docs.documents import ROOT
+from tests.docs.documents import ROOT, command_line
 from tools.reference import members
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -54,7 +52,7 @@ def test_what_a_row_names_is_of_its_columns_class(row: list[str]) -> None:
 
 @pytest.mark.parametrize("row", rows("kind"), ids=lambda row: row[0])
 def test_what_a_row_names_makes_the_kind(row: list[str]) -> None:
-    command: Any = typer.main.get_command(application())
+    command = command_line()
     for word in row[1].strip("`").split()[1:]:
         command = command.commands[word]
 

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 import yaml
 
 from lockstep.certificate.statement import KINDS, predicate_type
 from lockstep.certify.config import read_config
-from lockstep.cli import application, main
+from lockstep.cli import main
 from lockstep.errors import LockstepError
 from lockstep.init import files
 from lockstep_verify.cli import main as verify
 from tests.certify.fake_endpoint import Behaviour, FakeEndpoint
+from tests.docs.documents import command_line
 
 ASKED = {
     "nothing": files.Asked(),
@@ -133,7 +133,7 @@ def test_the_workflow_is_yaml_whose_commands_exist(asked: files.Asked) -> None:
     lines = [line.strip() for step in steps for line in step.get("run", "").splitlines()]
     told = [shlex.split(line) for line in lines if line.startswith("lockstep")]
     assert [words[0] for words in told] == ["lockstep", "lockstep-verify"]
-    command: Any = typer.main.get_command(application())
+    command = command_line()
     name, *arguments = told[0][1:]
     context = command.commands[name].make_context(name, arguments)
     assert context.params["sarif"] == Path("lockstep-results/certify.sarif")
