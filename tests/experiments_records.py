@@ -19,7 +19,8 @@ _LADDER = {"honest": 0, "int8": 1, "int4": 2, "smaller": 3}
 def series(positions: int = 10) -> list[Series]:
     return [
         Series(
-            one["experiment"], one["role"], "made up", resolve("1", 20),
+            one["experiment"], one["role"], "made up",
+            None if one["experiment"] == 6 else resolve("1", 20),
             tuple(one["wanted"] == "some" and at % 3 == 0 for at in range(positions)),
         )
         for one in spec.load("sampling-experiments.json")["roles"]

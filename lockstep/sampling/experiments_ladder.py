@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lockstep import spec
 from lockstep.engine.opening import open_model
 from lockstep.sampling.categorical import draw
 from lockstep.sampling.distance import Measures, Values, measure, values
@@ -19,7 +20,6 @@ RUNGS = {4: ("other_model",), 5: ("int8", "int4", "smaller")}
 """The rungs of an experiment, beside the honest ones."""
 MEASURES = {4: (*Measures._fields, "sampled"), 5: ("mae", "kl")}
 BEGINNINGS = (1, 2, 3)
-ATTEMPTS = 1 << 16
 
 _UNIT = 10**12
 _FEW = Parameters("1", 8)
@@ -80,16 +80,17 @@ def grinding(folder: Path, scratch: Path, trials: int) -> Iterator[Distances]:
 
 
 def _attempts(text: Text, weights: Sequence[dict[str, int]]) -> int:
-    """Count seeds, from 0, up to and with the first that gives a beginning."""
+    """Count seeds, from 0, up to and with the first that gives a beginning [EXP-9]."""
     wanted = [str(token) for token in text.tokens[: len(weights)]]
+    most: int = spec.load("sampling-experiments.json")["attempts_most"]
     # No seed gives a token of weight 0.
     if not all(own.get(token) for own, token in zip(weights, wanted, strict=True)):
-        return ATTEMPTS
-    for tried in range(ATTEMPTS):
+        return most
+    for tried in range(most):
         origin = Origin(tried, text.id)
         if all(
             draw(own, derive_seed(origin, 0, at)) == token
             for at, (own, token) in enumerate(zip(weights, wanted, strict=True))
         ):
             return tried + 1
-    return ATTEMPTS
+    return most

@@ -27,6 +27,7 @@ AREAS = (
     "certification",
     "detection",
     "distance-calibration",
+    "sampling-experiments",
     "throughput",
     "withdrawal",
 )

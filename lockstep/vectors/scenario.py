@@ -84,6 +84,11 @@ def _calibration(statement: dict[str, Any]) -> str:
     return hashlib.sha256(lcj.encode({n: v for n, v in told if n not in unbound})).hexdigest()
 
 
+def _observations(statement: dict[str, Any]) -> str:
+    held = {name: statement["predicate"][name] for name in ("model", "series", "distances")}
+    return hashlib.sha256(lcj.encode(held)).hexdigest()
+
+
 _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$layouts": _layout_sources,
     "$sources": _lemma_sources,
@@ -93,6 +98,7 @@ _SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "$case": _held_document("case"),
     "$requests": _requests,
     "$calibration": _calibration,
+    "$observations": _observations,
 }
 """Subjects whose digest follows from the predicate."""
 
@@ -143,11 +149,16 @@ def document(name: str) -> Any:
     """Give a document of spec/cases/documents, its placeholders resolved."""
     value = resolve(json.loads(_document(name)))
     lemmas.fill(value)
-    for subject in value.get("subject", ()):
-        follows = _SUBJECTS.get(subject["digest"].get("sha256", ""))
-        if follows is not None:
-            subject["digest"]["sha256"] = follows(value)
+    _fill_subjects(value)
     return value
+
+
+def _fill_subjects(statement: dict[str, Any]) -> None:
+    """Put what follows from the predicate in the place of the names that stand for it."""
+    for subject in statement.get("subject", ()):
+        told = subject["digest"].get("sha256")
+        if isinstance(told, str) and told in _SUBJECTS:
+            subject["digest"]["sha256"] = _SUBJECTS[told](statement)
 
 
 def complete(declared: Scenario) -> Scenario:
@@ -180,6 +191,9 @@ class _Renderer:
         for edit in edits:
             if stage(edit) == 0:
                 edit_value(self.root, resolve(edit))
+        # An edit that names a digest has that of what was edited.
+        if any(str(edit.get("value")) in _SUBJECTS for edit in edits):
+            _fill_subjects(self.root["statement"])
 
     def part(self, name: str, blob: Blob) -> Blob:
         """Apply the edits that concern one encoded part."""

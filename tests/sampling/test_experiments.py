@@ -9,6 +9,7 @@ import pytest
 
 from lockstep import spec
 from lockstep.claims.sampling_experiments import bits, outcome, predicate
+from lockstep.issue_sampling_experiments import check_size, issue_sampling_experiments
 from lockstep.sampling import experiments_computed
 from lockstep.sampling.experiments import Scale, observe
 from lockstep.sampling.forced import Text
@@ -38,6 +39,40 @@ def test_a_process_that_fails_is_no_observation(tmp_path: Path) -> None:
     text = Text("text-0", (1, 2), (3,))
     rows = [np.zeros((1, 4), np.float32)]
     refused("INTERNAL", lambda: experiments_computed._process(tmp_path / "none", [text], rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "pointer"),
+    [
+        ("series_most", "/series"),
+        ("series_positions_most", "/series"),
+        ("positions_most", "/series"),
+        ("distances_most", "/distances"),
+        ("entry_values_most", "/distances"),
+        ("values_most", "/distances"),
+    ],
+)
+def test_what_no_certificate_holds_is_not_signed(
+    monkeypatch: pytest.MonkeyPatch, name: str, pointer: str
+) -> None:
+    seen = records.experiments()
+    positions = [len(one.differing) for one in seen.series]
+    values = [len(one.values) for one in seen.distances]
+    most = {
+        "series_most": len(positions), "series_positions_most": max(positions),
+        "positions_most": sum(positions), "distances_most": len(values),
+        "entry_values_most": max(values), "values_most": sum(values),
+    }  # fmt: skip
+    data = {**spec.load("sampling-experiments.json"), **most}
+    monkeypatch.setattr(spec, "load", lambda path: data)
+    check_size(seen)
+    data[name] -= 1
+
+    def issued() -> None:
+        issue_sampling_experiments(seen, [], issued_at="2026-11-30T00:00:00Z", command="test")
+
+    found = refused("LIMIT_SIZE", issued)
+    assert (found.pointer, found.got) == (pointer, most[name])
 
 
 @pytest.mark.slow

@@ -121,8 +121,12 @@ REPLAY_SECONDS = 3600
 SAMPLING_PAIRS = 1 << 18
 """Pairs of token and log-probability of a certificate; each costs some ten microseconds."""
 
-EXPERIMENT_POSITIONS = 1 << 16
-"""Positions of all series of a certificate, and values of all its distances."""
+EXPERIMENT_POSITIONS = 1 << 20
+"""Positions of all series of a certificate: the bounds of a series that is full take a tenth of a
+second, and so 64 of them some seconds."""
+
+EXPERIMENT_VALUES = 1 << 16
+"""Values of all distances of a certificate, which are sorted."""
 
 DISTANCE_PAIRS = 1 << 17
 """Pairs of token and log-probability of a calibration; each costs some ten microseconds."""

@@ -67,6 +67,7 @@ type Kind struct {
 	quantiles                 []int64
 	confidence                int64
 	positionsMost, valuesMost int64
+	attemptsMost              int64
 	notRun                    []string
 }
 
@@ -88,7 +89,7 @@ func NewKind(spec *specification.Specification) (*Kind, error) {
 	k.readNeeds(data)
 	k.quantiles, k.confidence = data.Ints("quantiles"), certification.Int("confidence_permille")
 	k.positionsMost, k.valuesMost = data.Int("positions_most"), data.Int("values_most")
-	k.notRun = data.Texts("not_run")
+	k.attemptsMost, k.notRun = data.Int("attempts_most"), data.Texts("not_run")
 	k.SpecDigest, err = spec.Digest(
 		"schemas/sampling-experiments.schema.json", "sampling-experiments.json", "certification.json")
 	return k, err

@@ -11,11 +11,8 @@ import (
 	"lockstep/conformance/go/sampling"
 )
 
-// attempts is the measure that counts seeds, and attemptsMost how many are tried ([EXP-9]).
-const (
-	attempts     = "attempts"
-	attemptsMost = 65_536
-)
+// attempts is the measure that counts seeds ([EXP-9]).
+const attempts = "attempts"
 
 // repetition is the experiment that draws nothing ([EXP-6]).
 const repetition = 6
@@ -141,7 +138,7 @@ func (o *observed) readDistances(stated []*lcj.Object) *refusal.Refusal {
 		known[this] = true
 		values := one.Ints("values")
 		for n, value := range values {
-			if of.measure == attempts && (value < 1 || value > attemptsMost) {
+			if of.measure == attempts && (value < 1 || value > o.attemptsMost) {
 				return refusal.New(badValue, refusal.Index(at+"/values", n))
 			}
 		}

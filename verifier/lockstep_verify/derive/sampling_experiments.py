@@ -11,12 +11,15 @@ from lockstep_verify import lcj, limits, spec
 from lockstep_verify.derive import Derivation, Options
 from lockstep_verify.derive.certification_statistics import bounds
 from lockstep_verify.derive.not_run import check_not_run
+from lockstep_verify.derive.sampling_weights import resolve
 from lockstep_verify.errors import Refusal
 
 _AT = "/predicate"
 _COUNTS = "H10_COUNTS_DO_NOT_RECOMPUTE"
 _OUTCOME = "OUTCOME_NOT_DERIVED"
 _QUANTILES = (50, 500, 950, 1000)
+_REPETITION = 6
+"""The experiment that draws nothing [EXP-6]."""
 
 
 class Found(NamedTuple):
@@ -26,11 +29,13 @@ class Found(NamedTuple):
         differing: how many positions of a role's series differ.
         positions: how many it has.
         values: of a role's distances.
+        told: what tells series, and distances, from one another.
     """
 
     differing: dict[tuple[int, str], int]
     positions: dict[tuple[int, str], int]
     values: dict[tuple[int, str, str], list[int]]
+    told: set[tuple[Any, ...]]
 
 
 def derive(statement: dict[str, Any], options: Options) -> Derivation:
@@ -41,7 +46,7 @@ def derive(statement: dict[str, Any], options: Options) -> Derivation:
     """
     predicate = statement["predicate"]
     _check_size(predicate)
-    found = Found({}, {}, {})
+    found = Found({}, {}, {}, set())
     for i, one in enumerate(predicate["series"]):
         _check_series(one, f"{_AT}/series/{i}", found)
     for i, one in enumerate(predicate["distances"]):
@@ -70,8 +75,8 @@ def _check_size(predicate: dict[str, Any]) -> None:
         most = f"{limits.EXPERIMENT_POSITIONS} positions"
         raise Refusal("LIMIT_SIZE", f"{_AT}/series", most, positions)
     values = sum(len(one["values"]) for one in predicate["distances"])
-    if values > limits.EXPERIMENT_POSITIONS:
-        most = f"{limits.EXPERIMENT_POSITIONS} values"
+    if values > limits.EXPERIMENT_VALUES:
+        most = f"{limits.EXPERIMENT_VALUES} values"
         raise Refusal("LIMIT_SIZE", f"{_AT}/distances", most, values)
 
 
@@ -82,6 +87,9 @@ def _check_series(one: dict[str, Any], at: str, found: Found) -> None:
     known = [rule["role"] for rule in rules if rule["experiment"] == one["experiment"]]
     if one["role"] not in known:
         raise Refusal("BAD_VALUE", f"{at}/role", f"one of {known}", one["role"])
+    _check_parameters(one, f"{at}/parameters")
+    parameters = lcj.encode(one["parameters"])
+    _check_told(found, (*key, one["of"], parameters), f"{at}/of")
     positions, text = one["positions"], one["differing"]
     digits = -(-positions // 4)
     whole = int(text, 16)
@@ -96,6 +104,30 @@ def _check_series(one: dict[str, Any], at: str, found: Found) -> None:
     found.positions[key] = found.positions.get(key, 0) + positions
 
 
+def _check_parameters(one: dict[str, Any], at: str) -> None:
+    """See that parameters are resolved, and draw; null where nothing is drawn [EXP-10]."""
+    stated = one["parameters"]
+    if (stated is None) != (one["experiment"] == _REPETITION):
+        raise Refusal("BAD_VALUE", at, "null in experiment 6 alone", lcj.encode(stated).decode())
+    if stated is None:
+        return
+    names = ("temperature", "top_k", "top_p", "min_p")
+    try:
+        parameters = resolve(*(stated[name] for name in names))
+    except Refusal as refused:
+        raise Refusal("BAD_VALUE", at, refused.expected, refused.got) from refused
+    kept = (parameters.top_k, *parameters.texts)
+    if parameters.greedy or kept != tuple(stated[name] for name in names[1:]):
+        raise Refusal("BAD_VALUE", at, "resolved, not greedy", lcj.encode(stated).decode())
+
+
+def _check_told(found: Found, key: tuple[Any, ...], at: str) -> None:
+    """See that nothing is counted twice [EXP-10, EXP-11]."""
+    if key in found.told:
+        raise Refusal("BAD_VALUE", at, "each once", "one that an earlier entry is of")
+    found.told.add(key)
+
+
 def _check_distances(one: dict[str, Any], at: str, found: Found) -> None:
     """Give the quantiles of distances [EXP-11]."""
     rules = spec.load("sampling-experiments.json")["orders"]
@@ -107,6 +139,12 @@ def _check_distances(one: dict[str, Any], at: str, found: Found) -> None:
     key = (one["experiment"], one["role"], one["measure"])
     if key not in known:
         raise Refusal("BAD_VALUE", f"{at}/role", "a role and measure of an order", one["role"])
+    _check_told(found, (*key, one["of"]), f"{at}/of")
+    if one["measure"] == "attempts":
+        most = spec.load("sampling-experiments.json")["attempts_most"]
+        for i, value in enumerate(one["values"]):
+            if not 1 <= value <= most:
+                raise Refusal("BAD_VALUE", f"{at}/values/{i}", f"1 to {most}", value)
     quantiles = [_quantile(one["values"], permille) for permille in _QUANTILES]
     _require(_COUNTS, f"{at}/quantiles", quantiles, one["quantiles"])
     found.values.setdefault(key, []).extend(one["values"])
