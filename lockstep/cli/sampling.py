@@ -207,6 +207,7 @@ def summary(judged: tuple[Judged, ...], counts: dict[str, int], verdict: str) ->
         found = one.outcome
         at = "" if found.position is None else f" at position {found.position}"
         reason = f": {found.reason}{at}" if found.reason else ""
+        reason += f" (no artifact: {one.fault})" if one.fault else ""
         lines.append(
             f"{one.request['inference_id']} choice {one.choice}: {found.verdict}{reason}; "
             f"{found.covered} of {found.positions} positions covered"

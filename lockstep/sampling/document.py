@@ -191,6 +191,19 @@ def artifact_document(artifact: Artifact) -> dict[str, Any]:
     }
 
 
+_COPIED = (
+    "version", "seed_domain", "inference_id", "user_seed", "beacon", "temperature", "support",
+    "model_sha256", "tokenizer_sha256",
+)  # fmt: skip
+
+
+def blank_artifact() -> dict[str, Any]:
+    """Give what stands in the place of an artifact that was not sent, or is none [SAMP-49]."""
+    parameters = dict.fromkeys(("top_k", "top_p", "min_p"))
+    copies = {**dict.fromkeys(_COPIED, ""), **parameters, "choice": 0}
+    return {**copies, "length": 0, "finish": "", "positions": []}
+
+
 def _definition(name: str) -> dict[str, Any]:
     definitions = spec.load("schemas/sampling.schema.json")["$defs"]
     return {"$ref": f"#/$defs/{name}", "$defs": definitions}

@@ -11,10 +11,9 @@ from typing import Any
 
 from lockstep import spec
 from lockstep.errors import LockstepError
-from lockstep.sampling.document import Request, Signed, read_artifact, read_request
+from lockstep.sampling.admission import Entry, admit, bounded
+from lockstep.sampling.document import Request, Signed
 from lockstep.sampling.replay import Look, SequenceOutcome, one_by_one, replay_sequence
-
-_MEMBERS = ("artifact", "choice", "request")
 
 
 @dataclass(frozen=True)
@@ -24,14 +23,16 @@ class Judged:
     Attributes:
         request: the request's document.
         choice: index of the sequence.
-        artifact: the artifact's document.
+        artifact: the artifact's document, or the blank one.
         outcome: the verdict, its reason and its counts.
+        fault: why the blank artifact stands there [SAMP-49]; empty where it does not.
     """
 
     request: Mapping[str, Any]
     choice: int
     artifact: Mapping[str, Any]
     outcome: SequenceOutcome
+    fault: str = ""
 
 
 def judge(
@@ -47,8 +48,8 @@ def judge(
         jobs: processes at a time; they change no outcome, and no error.
 
     Raises:
-        LockstepError: MISSING_FIELD, WRONG_TYPE, UNKNOWN_FIELD or BAD_VALUE at the first offence;
-            LIMIT_SIZE, too many sequences.
+        LockstepError: MISSING_FIELD, WRONG_TYPE, UNKNOWN_FIELD or BAD_VALUE at the first offence
+            that is not the executor's; LIMIT_SIZE, too many sequences, or too large ones.
     """
     place = f"{source}:/sequences" if source else "/sequences"
     sequences = document.get("sequences")
@@ -57,57 +58,40 @@ def judge(
         raise LockstepError("WRONG_TYPE", place, "an array", type(sequences).__name__)
     if not 1 <= len(sequences) <= most:
         raise LockstepError("LIMIT_SIZE", place, f"1 to {most} sequences", len(sequences))
-    _require_few(sequences, place)
+    entries: list[Entry] = []
     seen: dict[str, Mapping[str, Any]] = {}
     choices: set[tuple[str, int]] = set()
-    judged = []
-    named = [(one, f"{place}/{index}") for index, one in enumerate(sequences)]
-    for (_, at), entry in zip(named, _each(named, look, jobs), strict=True):
-        name = entry.request["inference_id"]
-        if seen.setdefault(name, entry.request) != entry.request:
+    for index, one in enumerate(sequences):
+        at, entry = f"{place}/{index}", admit(one, f"{place}/{index}")
+        name = entry.request.origin.inference_id
+        if seen.setdefault(name, entry.asked) != entry.asked:
             raise LockstepError("BAD_VALUE", f"{at}/request", "that of the same id before", name)
         if (name, entry.choice) in choices:
             raise LockstepError("BAD_VALUE", f"{at}/choice", "one that is not there", entry.choice)
         choices.add((name, entry.choice))
-        judged.append(entry)
-    return tuple(judged)
+        entries.append(entry)
+    kept = bounded(entries, place)
+    return tuple(
+        Judged(entry.asked, entry.choice, entry.signed, outcome, entry.fault)
+        for entry, outcome in zip(kept, _each(kept, look, jobs), strict=True)
+    )
 
 
-def _require_few(sequences: list[Any], place: str) -> None:
-    """See that what is to be replayed is bounded, before any of it is [SAMP-32].
-
-    Raises:
-        LockstepError: LIMIT_SIZE.
-    """
-    most: int = spec.load("sampling.json")["pairs_most"]
-    pairs = 0
-    for one in sequences:
-        artifact = one.get("artifact") if isinstance(one, dict) else None
-        positions = artifact.get("positions") if isinstance(artifact, dict) else None
-        for position in positions if isinstance(positions, list) else ():
-            support = position.get("support") if isinstance(position, dict) else None
-            pairs += len(support) if isinstance(support, list) else 0
-    if pairs > most:
-        raise LockstepError("LIMIT_SIZE", place, f"at most {most} log-probabilities", pairs)
-
-
-def _each(named: Sequence[tuple[Any, str]], look: Look, jobs: int) -> Iterator[Judged]:
+def _each(entries: Sequence[Entry], look: Look, jobs: int) -> Iterator[SequenceOutcome]:
     """Judge sequences in their order; where there are few, their positions are shared out."""
     if jobs == 1:
-        yield from (_judged(one, at, look) for one, at in named)
+        yield from (_outcome(look, one) for one in entries)
         return
     with ProcessPoolExecutor(jobs) as pool:
-        if len(named) < jobs:
+        if len(entries) < jobs:
             parted = partial(shared, pool, jobs, look)
-            yield from (_judged(one, at, parted) for one, at in named)
+            yield from (_outcome(parted, one) for one in entries)
         else:
-            outcomes = pool.map(partial(_outcome, look), named)
-            for (one, _), outcome in zip(named, outcomes, strict=True):
-                yield Judged(one["request"], one["choice"], one["artifact"], outcome)
+            yield from pool.map(partial(_outcome, look), entries)
 
 
-def _outcome(look: Look, named: tuple[Any, str]) -> SequenceOutcome:
-    return _judged(*named, look).outcome
+def _outcome(look: Look, one: Entry) -> SequenceOutcome:
+    return replay_sequence(one.request, one.choice, one.artifact, look)
 
 
 def shared(
@@ -140,20 +124,3 @@ def shared(
         [positions[start : start + size] for start in starts],
     )
     return [reason for part in parts for reason in part]
-
-
-def _judged(one: Any, at: str, look: Look) -> Judged:
-    if not isinstance(one, dict):
-        raise LockstepError("WRONG_TYPE", at, "an object", type(one).__name__)
-    for name in _MEMBERS:
-        if name not in one:
-            raise LockstepError("MISSING_FIELD", f"{at}/{name}", "this member")
-    request = read_request(one["request"], f"{at}/request")
-    choice = one["choice"]
-    if type(choice) is not int:
-        raise LockstepError("WRONG_TYPE", f"{at}/choice", "an integer", type(choice).__name__)
-    if not 0 <= choice < request.choices:
-        raise LockstepError("BAD_VALUE", f"{at}/choice", f"below {request.choices}", choice)
-    artifact = read_artifact(one["artifact"], f"{at}/artifact")
-    outcome = replay_sequence(request, choice, artifact, look)
-    return Judged(one["request"], choice, one["artifact"], outcome)

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import copy
+import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from lockstep import spec
-from lockstep.sampling.document import Artifact, Request, artifact_document, read_artifact
-from lockstep.sampling.observe import judge
+from lockstep.certificate import lcj
+from lockstep.certificate.statement import sampling_subjects
+from lockstep.certificate.statement import statement as wrap
+from lockstep.claims.sampling import predicate
+from lockstep.sampling.document import (
+    Artifact,
+    Request,
+    artifact_document,
+    blank_artifact,
+    read_artifact,
+)
+from lockstep.sampling.observe import Judged, judge
 from tests.refusals import refused
 from tests.sampling.documents import request_document
+from tests.statements import judge as derived
+
+PRODUCER = dict.fromkeys(("name", "version", "python", "machine", "command"), "test")
 
 
 @pytest.fixture
@@ -99,27 +114,88 @@ def test_the_number_of_sequences(document: dict[str, Any]) -> None:
     refused("WRONG_TYPE", lambda: judge({"sequences": [7]}))
 
 
-def test_the_number_of_log_probabilities_in_all(document: dict[str, Any]) -> None:
+def pairs_of(judged: tuple[Judged, ...]) -> int:
+    supports = [one["support"] or () for each in judged for one in each.artifact["positions"]]
+    return sum(map(len, supports))
+
+
+def test_what_the_requests_allow_may_be_too_much(
+    document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = pairs_of(judge(document))
+    data = spec.load("sampling.json")
+    monkeypatch.setitem(data, "pairs_most", pairs)
+    judge(document)
+    monkeypatch.setitem(data, "pairs_most", pairs - 1)
+    assert refused("LIMIT_SIZE", lambda: judge(document, "file")).pointer == "file:/sequences"
+
+
+@pytest.mark.parametrize("bloated", ["support", "positions"])
+def test_an_executor_cannot_make_a_file_too_large(document: dict[str, Any], bloated: str) -> None:
     (one,) = document["sequences"]
-    one["artifact"]["positions"] = [{"token": "1", "support": [["1", "-1"]] * 1025}] * 256
-    fault = refused("LIMIT_SIZE", lambda: judge(document, "file"))
-    assert fault.pointer == "file:/sequences"
+    large = copy.deepcopy(one) | {"choice": 0}
+    wide = {"token": "1", "support": [["1", "-1"]] * 1024}
+    positions = large["artifact"]["positions"]
+    large["artifact"]["positions"] = [wide] * 257 if bloated == "support" else positions * 5000
+    document["sequences"].append(large)
+    honest, blank = judge(document)
+    assert honest.outcome.verdict == "honest"
+    assert (blank.outcome.verdict, blank.outcome.reason) == ("invalid_artifact", "copy_differs")
+    assert blank.artifact == blank_artifact()
+    assert blank.fault.startswith("LIMIT_SIZE" if bloated == "support" else "BAD_VALUE")
+
+
+def test_supports_that_nobody_looks_at_are_left_out(document: dict[str, Any]) -> None:
+    (one,) = document["sequences"]
+    one["request"]["temperature"] = "0"
+    one["artifact"]["positions"] = [{"token": "1", "support": [["1", "-1"]] * 1024}] * 257
+    (judged,) = judge(document)
+    assert (judged.outcome.verdict, judged.outcome.reason) == ("not_covered", "greedy")
+    assert (judged.outcome.positions, pairs_of((judged,))) == (257, 0)
+
+
+def sent(member: str, value: object) -> Callable[[dict[str, Any]], object]:
+    return lambda artifact: {**artifact, member: value}
+
+
+def signed(pair: object) -> Callable[[dict[str, Any]], object]:
+    def change(artifact: dict[str, Any]) -> object:
+        artifact["positions"][0]["support"][0] = pair
+        return artifact
+
+    return change
 
 
 @pytest.mark.parametrize(
-    ("code", "pointer", "edit"),
+    ("told", "change"),
     [
-        ("WRONG_TYPE", "positions/0/support/0/1", ["1", -1]),
-        ("BAD_VALUE", "positions/0/support/0", ["1"]),
-        ("BAD_VALUE", "positions/0/support/0/1", ["1", "-1" * 40]),
+        ("WRONG_TYPE at /sequences/0/artifact", lambda artifact: None),
+        ("WRONG_TYPE at /sequences/0/artifact", lambda artifact: [artifact]),
+        ("MISSING_FIELD at /sequences/0/artifact/version", lambda artifact: {}),
+        ("UNKNOWN_FIELD at /sequences/0/artifact/note", sent("note", "paid")),
+        ("BAD_VALUE at /sequences/0/artifact/length", sent("length", -1)),
+        ("BAD_VALUE at /sequences/0/artifact/temperature", sent("temperature", "1" * 65)),
+        ("WRONG_TYPE at /sequences/0/artifact/temperature", sent("temperature", 0.7)),
+        ("WRONG_TYPE at /sequences/0/artifact/positions/0/support/0/1", signed(["1", -1])),
+        ("BAD_VALUE at /sequences/0/artifact/positions/0/support/0", signed(["1"])),
+        ("BAD_VALUE at /sequences/0/artifact/positions/0/support/0/0", signed(["\u0663", "-1"])),
     ],
 )
-def test_the_form_of_an_artifact(
-    document: dict[str, Any], code: str, pointer: str, edit: object
+def test_what_is_no_artifact_is_an_invalid_one(
+    document: dict[str, Any], told: str, change: Callable[[dict[str, Any]], object]
 ) -> None:
-    document["sequences"][0]["artifact"]["positions"][0]["support"][0] = edit
-    fault = refused(code, lambda: judge(document))
-    assert fault.pointer == f"/sequences/0/artifact/{pointer}"
+    """Else whoever had drawn another token would send this, and have no verdict."""
+    (one,) = document["sequences"]
+    other = copy.deepcopy(one) | {"choice": 0}
+    one["artifact"] = change(one["artifact"])
+    document["sequences"].append(other)
+    blank, judged = judge(document)
+    assert (blank.outcome.verdict, blank.outcome.reason) == ("invalid_artifact", "copy_differs")
+    assert (blank.artifact, blank.fault) == (blank_artifact(), told)
+    assert judged.fault == "" and judged.outcome.positions > 0
+    folded = predicate([blank, judged], issued_at="2026-06-01T00:00:00Z", producer=PRODUCER)
+    made = wrap("sampling", sampling_subjects(folded), folded)
+    assert derived(json.loads(lcj.encode(made))).verdict == folded["verdict"] == "fraud"
 
 
 def test_limits_of_data_and_schema_are_one() -> None:
