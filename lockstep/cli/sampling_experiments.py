@@ -65,6 +65,9 @@ def rollout(
     positions: int | None = typer.Option(
         None, "--positions", min=1, help="Replayed positions that are demanded, if more."
     ),
+    model_sha256: str | None = typer.Option(
+        None, "--model-sha256", help="Digest of the model that is served, 64 hex digits."
+    ),
 ) -> None:
     """Say whether verdicts on sampling may be acted on, and if not, what blocks.
 
@@ -81,7 +84,7 @@ def rollout(
     seen, signed = verified(experiments, trust, sampling_experiments.PREDICATE_TYPE)
     held, also = verified(calibration, trust, distance_calibration.PREDICATE_TYPE)
     demanded = max(least(), positions or 0)
-    found = conditions(seen, held, demanded)
+    found = conditions(seen, held, demanded, model_sha256)
     for one in found:
         say(f"{'blocks' if one.blocks else 'holds ':6}  {one.name}: {one.found}")
     if not (signed and also):

@@ -23,7 +23,10 @@ class Condition(NamedTuple):
 
 
 def conditions(
-    experiments: Mapping[str, Any], calibration: Mapping[str, Any], positions_least: int
+    experiments: Mapping[str, Any],
+    calibration: Mapping[str, Any],
+    positions_least: int,
+    served: str | None,
 ) -> tuple[Condition, ...]:
     """Give each condition, in the order of the specification.
 
@@ -31,6 +34,7 @@ def conditions(
         experiments: predicate of a certificate of kind `sampling-experiments`.
         calibration: of one of kind `distance-calibration`.
         positions_least: replayed positions that are demanded.
+        served: the digest of the model that is served; None where nobody has named it.
     """
     rollout = spec.load("sampling-experiments.json")["rollout"]
     counts = experiments["counts"]
@@ -40,7 +44,8 @@ def conditions(
         for one in experiments["experiments"]
         if one["experiment"] in wanted and one["outcome"] != "shown"
     ]
-    models = {experiments["model"]["sha256"], calibration["model"]["sha256"]}
+    of_both = [one["model"]["sha256"] for one in (experiments, calibration)]
+    others = sum(one != served for one in of_both)
     positions, differing = counts["replay_positions"], counts["replay_differing"]
     found = {
         "experiments_diverged": (
@@ -56,7 +61,11 @@ def conditions(
         "calibration_not_separated": (
             calibration["verdict"] != "separated", f"the calibration is {calibration['verdict']}",
         ),
-        "other_model": (len(models) > 1, f"{len(models)} models"),
+        "other_model": (
+            served is None or others > 0,
+            "the model that is served is not named" if served is None
+            else f"{others} of 2 certificates are of another model than is served",
+        ),
     }  # fmt: skip
     return tuple(Condition(name, *found[name]) for name in rollout["conditions"])
 

@@ -47,12 +47,12 @@ def test_what_blocks_is_named(
     experiments: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(typer.Exit) as left:
-        command.rollout(experiments, calibration, None, None)
+        command.rollout(experiments, calibration, None, None, None)
     assert left.value.exit_code == command.BLOCKED
     said = capsys.readouterr().out
     assert "holds   replay_differing: 0 replayed positions differ" in said
     assert "blocks  replay_positions_few: 20 positions replayed of 100000" in said
-    assert "blocks  other_model: 2 models" in said
+    assert "blocks  other_model: the model that is served is not named" in said
     assert "blocks  signers: no policy was given" in said
     assert "verdicts enforce nothing" in said
 
@@ -62,10 +62,10 @@ def test_certificates_are_derived_anew(experiments: Path, calibration: Path) -> 
     statement["predicate"]["counts"]["replay_positions"] = 100_000
     experiments.write_bytes(sign_statement(statement, [KEY]))
     with pytest.raises(LockstepError) as caught:
-        command.rollout(experiments, calibration, None, None)
+        command.rollout(experiments, calibration, None, None, None)
     assert caught.value.code == "H10_COUNTS_DO_NOT_RECOMPUTE"
     with pytest.raises(LockstepError) as caught:
-        command.rollout(calibration, experiments, None, None)
+        command.rollout(calibration, experiments, None, None, None)
     assert caught.value.code == "PREDICATE_UNKNOWN"
 
 
@@ -84,10 +84,13 @@ def test_nothing_blocks_where_every_condition_holds(
         return (seen if "experiments" in kind else held), trust is not None
 
     monkeypatch.setattr(real, given)
-    command.rollout(experiments, calibration, Path("trust.json"), 5)
+    command.rollout(experiments, calibration, Path("trust.json"), 5, "ab" * 32)
     assert "no condition blocks" in capsys.readouterr().out
     with pytest.raises(typer.Exit):
-        command.rollout(experiments, calibration, Path("trust.json"), 100_001)
+        command.rollout(experiments, calibration, Path("trust.json"), 100_001, "ab" * 32)
+    with pytest.raises(typer.Exit):
+        command.rollout(experiments, calibration, Path("trust.json"), 5, "cd" * 32)
+    assert "2 of 2 certificates are of another model than is served" in capsys.readouterr().out
 
 
 def test_a_certificate_is_shown(experiments: Path) -> None:

@@ -20,14 +20,16 @@ SEEN: dict[str, Any] = {
 HELD: dict[str, Any] = {"model": MODEL, "verdict": "separated"}
 
 
-def blocking(seen: dict[str, Any], held: dict[str, Any], positions: int = 100_000) -> list[str]:
-    return [one.name for one in conditions(seen, held, positions) if one.blocks]
+def blocking(
+    seen: dict[str, Any], held: dict[str, Any], served: str | None = MODEL["sha256"]
+) -> list[str]:
+    return [one.name for one in conditions(seen, held, 100_000, served) if one.blocks]
 
 
 def test_nothing_blocks() -> None:
     assert least() == 100_000
     assert blocking(SEEN, HELD) == []
-    names = [one.name for one in conditions(SEEN, HELD, 1)]
+    names = [one.name for one in conditions(SEEN, HELD, 1, None)]
     assert names == spec.load("sampling-experiments.json")["rollout"]["conditions"]
 
 
@@ -49,6 +51,13 @@ def test_each_condition_blocks(path: tuple[Any, ...], value: Any, names: list[st
         place = place[step]
     place[path[-1]] = value
     assert blocking(seen, HELD) == names
+
+
+@pytest.mark.parametrize("served", [None, "cd" * 32])
+def test_certificates_of_a_model_that_is_not_served_block(served: str | None) -> None:
+    """Two certificates of one model say nothing of another one."""
+    assert blocking(SEEN, HELD, served) == ["other_model"]
+    assert blocking(SEEN, {**HELD, "model": {"sha256": "cd" * 32}}, served) == ["other_model"]
 
 
 @pytest.mark.parametrize("verdict", ["overlapping", "not_decided"])
