@@ -15,6 +15,9 @@ from lockstep.sampling.document import Artifact, Request, read_artifact, read_re
 from lockstep.sampling.observe import Judged
 from lockstep.sampling.recomputed import Position, Recomputed, measurable
 
+_LARGEST = 1000
+"""The quantile, in thousandths, that is the largest."""
+
 
 class Calibration(NamedTuple):
     """Thresholds, and where they come from.
@@ -93,9 +96,12 @@ def compare(
     if not all(map(_complete, signed, found, repeat(request.vocab_size))):
         return Distance("not_decided", "recomputed_incomplete")
     measured = [measure(one, other.support) for one, other in zip(signed, found, strict=True)]
-    least: int = spec.load("distance-calibration.json")["positions_least"]
     told = statistics(measured)
-    reason = "positions_few" if len(measured) < least else _undecided(request, signed, calibration)
+    reason = _undecided(request, signed, calibration)
+    if len(measured) < spec.load("distance-calibration.json")["positions_least"] and (
+        reason or calibration is None or not _one_is_beyond(told, calibration)
+    ):
+        reason = "positions_few"
     if reason or calibration is None:
         return Distance("not_decided", reason, len(measured), told)
     verdict = "beyond" if beyond(told, calibration.thresholds) else "within"
@@ -131,6 +137,15 @@ def _complete(signed: Values, found: Position, vocab_size: int) -> bool:
         and signed.keys() <= support.keys()
         and all(int(token) < vocab_size for token in support)
         and has_mass(support, len(signed), vocab_size)
+    )
+
+
+def _one_is_beyond(told: Sequence[int], calibration: Calibration) -> bool:
+    """Tell whether a single position is beyond what the largest of longer sequences may be."""
+    gates = spec.load("distance-calibration.json")["gates"]
+    return any(
+        gate["permille"] == _LARGEST and statistic > threshold
+        for gate, statistic, threshold in zip(gates, told, calibration.thresholds, strict=True)
     )
 
 

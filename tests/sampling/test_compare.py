@@ -91,6 +91,26 @@ def test_a_statistic_above_its_threshold_is_beyond() -> None:
         assert compare(judged(), other, MOST._replace(thresholds=below)).verdict == "beyond"
 
 
+def test_a_single_position_of_a_short_sequence_can_be_beyond() -> None:
+    """Else whoever bends numbers would draw a stop token early, and be judged by nothing."""
+    short = stated(max_tokens=9)
+    short["artifact"] |= {"positions": short["artifact"]["positions"][:9], "length": 9}
+    few = document(moved=0.01)
+    few["sequences"][0]["positions"] = few["sequences"][0]["positions"][:9]
+    other = read_recomputed(few)
+    told = compare(judged(short), other, MOST).statistics
+    at_most = MOST._replace(thresholds=told)
+    assert compare(judged(short), other, at_most).reason == "positions_few"
+    gates = spec.load("distance-calibration.json")["gates"]
+    assert [gate["permille"] for gate in gates][-1] == 1000
+    largest = MOST._replace(thresholds=(*told[:-1], told[-1] - 1))
+    assert compare(judged(short), other, largest)[:3] == ("beyond", "", 9)
+    rest = MOST._replace(thresholds=(*(0,) * (len(told) - 1), told[-1]))
+    assert compare(judged(short), other, rest).reason == "positions_few"
+    for void in (largest._replace(void=True), None):
+        assert compare(judged(short), other, void).reason == "positions_few"
+
+
 def without(document: dict[str, Any], *way: Any) -> dict[str, Any]:
     target: Any = document
     for step in way[:-1]:
