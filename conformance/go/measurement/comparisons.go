@@ -27,7 +27,7 @@ func (d *derivation) checkRoutes() *refusal.Refusal {
 			return refusal.New(badValue, at+"/first")
 		case second == nil:
 			return refusal.New(badValue, at+"/second")
-		case first.rests[o.Text("second")] || second.rests[o.Text("first")]:
+		case !restsBeyond(first, second) || !restsBeyond(second, first):
 			return refusal.New(badValue, at)
 		case first.unit.String() != second.unit.String():
 			return refusal.New(otherUnit, at)
@@ -83,6 +83,10 @@ func (d *derivation) checkPublished() *refusal.Refusal {
 		if err != nil {
 			return err
 		}
+		if name, told := o.Member("reading").(string); told {
+			unrecorded := outcome == "agrees" && d.readings[name].grounds.Sign() == 0
+			d.counts["published_unrecorded"] += kind.Bit(unrecorded)
+		}
 		d.counts["published_agreeing"] += kind.Bit(outcome == "agrees")
 		d.counts["published_contradicted"] += kind.Bit(outcome == "contradicted")
 		d.counts["published_not_rederivable"] += kind.Bit(outcome == "not_rederivable")
@@ -98,8 +102,17 @@ func (d *derivation) judge(o *lcj.Object, value, resolution *big.Rat, at string)
 		}
 		return "not_rederivable", nil
 	}
+	if o.Text("rounding") != "envelope" {
+		most := new(big.Rat).Abs(value)
+		if most.Sign() == 0 {
+			most = integer(1)
+		}
+		if resolution.Sign() <= 0 || resolution.Cmp(most) > 0 {
+			return "", refusal.New(badValue, at+"/resolution")
+		}
+	}
 	found := d.readings[name]
-	if found == nil {
+	if found == nil || found.given {
 		return "", refusal.New(badValue, at+"/reading")
 	}
 	if found.unit.String() != o.Text("unit") {
@@ -173,7 +186,7 @@ func (d *derivation) gate(first, second string) ([]probe.Derived, string) {
 		case one != other:
 			counts["across"]++
 			across = largest(across, value)
-		case r.arm == r.against:
+		case r.arm.launch == r.against.launch:
 			counts[one+"_repeats"]++
 			within = largest(within, value)
 		default:

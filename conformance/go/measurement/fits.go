@@ -38,6 +38,8 @@ type fit struct {
 	profile string
 	// coefficients are by name.
 	coefficients map[string]*big.Rat
+	// grounds are the values that it rests on.
+	grounds *big.Int
 }
 
 // checkFits is step 3.
@@ -57,6 +59,7 @@ func (d *derivation) checkFits() *refusal.Refusal {
 		if err := found.checkIdentified(population, o, at); err != nil {
 			return err
 		}
+		found.grounds = d.grounds(population, found.law.needs)
 		if err := found.checkSolution(population, o, at); err != nil {
 			return err
 		}

@@ -34,13 +34,15 @@ type Kind struct {
 	words      int
 	bases      bases
 	quantities map[string]quantity
-	members    []string
-	allowance  int64
-	laws       map[string]*law
-	kinds      []string
-	across     []string
-	notRun     []string
-	answered   map[question]bool
+	// places are those of quantities in the data.
+	places    map[string]int
+	members   []string
+	allowance int64
+	laws      map[string]*law
+	kinds     []string
+	across    []string
+	notRun    []string
+	answered  map[question]bool
 }
 
 // quantity has its unit, and the question that a metric must answer, or nil.
@@ -51,7 +53,7 @@ type quantity struct {
 
 // NewKind reads the kind's data.
 func NewKind(spec *specification.Specification) (*Kind, error) {
-	k := &Kind{quantities: map[string]quantity{}, laws: map[string]*law{}}
+	k := &Kind{quantities: map[string]quantity{}, places: map[string]int{}, laws: map[string]*law{}}
 	var err error
 	if k.Schema, err = spec.Schema("measurement"); err != nil {
 		return nil, err
@@ -61,7 +63,8 @@ func NewKind(spec *specification.Specification) (*Kind, error) {
 		return nil, err
 	}
 	k.bases = readBases(data.Object("units"))
-	for _, one := range data.Objects("quantities") {
+	for i, one := range data.Objects("quantities") {
+		k.places[one.Text("name")] = i
 		measured, _ := k.bases.parse(one.Text("unit"))
 		k.quantities[one.Text("name")] = quantity{measured, one.Member("question")}
 	}
@@ -93,6 +96,7 @@ type derivation struct {
 	predicate *lcj.Object
 	// probed is nil where nothing was measured for this claim.
 	probed   *probe.Run
+	servers  map[string]*probe.Arm
 	samples  map[string]*probe.Sample
 	sources  map[string]bool
 	profiles map[string]*lcj.Object
@@ -108,6 +112,7 @@ type derivation struct {
 // arm is one way in which a server ran.
 type arm struct {
 	id, engine, profile string
+	launch              int64
 	// budget is nil where it is not known.
 	budget *int64
 }
@@ -116,6 +121,7 @@ type arm struct {
 func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*kind.Derived, *refusal.Refusal) {
 	d := &derivation{
 		Kind: k, predicate: stated.Predicate, samples: map[string]*probe.Sample{},
+		servers: map[string]*probe.Arm{},
 		sources: map[string]bool{}, profiles: map[string]*lcj.Object{}, arms: map[string]*arm{},
 		byID: map[string]*record{}, fits: map[string]*fit{}, readings: map[string]*reading{},
 		counts: map[string]int64{},
@@ -153,6 +159,9 @@ func (d *derivation) checkProbes() *refusal.Refusal {
 	var err *refusal.Refusal
 	if d.probed, err = d.Kind.probes.ReadRun(run, d.words, "/predicate/probes"); err != nil {
 		return err
+	}
+	for _, server := range d.probed.Arms {
+		d.servers[server.Name] = server
 	}
 	for _, s := range d.probed.Samples {
 		d.samples[s.Name] = s
@@ -202,10 +211,22 @@ func distinct(list []*lcj.Object, pointer, member string) *refusal.Refusal {
 func (d *derivation) checkArms() *refusal.Refusal {
 	for i, o := range d.predicate.Objects("arms") {
 		at := refusal.Index("/predicate/arms", i)
-		found := &arm{o.Text("id"), o.Text("engine"), o.Text("profile"), lcj.Optional[int64](o, "budget_tokens")}
+		found := &arm{
+			o.Text("id"), o.Text("engine"), o.Text("profile"), o.Int("launch"),
+			lcj.Optional[int64](o, "budget_tokens"),
+		}
 		d.arms[found.id] = found
 		if d.profiles[found.profile] == nil {
 			return refusal.New(badValue, at+"/profile")
+		}
+		if server := d.servers[found.id]; server != nil {
+			err := probe.DemandAll(o, at, []probe.Derived{
+				{Name: "engine", Code: badValue, Value: server.Adapter},
+				{Name: "budget_tokens", Code: notRate, Value: d.probed.Budget(server)},
+			})
+			if err != nil {
+				return err
+			}
 		}
 		settings := o.Objects("settings")
 		if err := distinct(settings, at+"/settings", "name"); err != nil {

@@ -17,10 +17,11 @@ type reading struct {
 	// profiles ascend.
 	profiles []string
 	value    *big.Rat
-	// outside says that it is a batch budget that no arm had, or rests on one ([MEAS-9]).
-	outside bool
-	// rests has the names of the readings that it is made of, itself included.
-	rests map[string]bool
+	// given, told and outside are as [MEAS-9] has them; budgets are those that it carries.
+	given, told, outside bool
+	budgets              []*big.Rat
+	// grounds are the values that it rests on ([MEAS-10]), a bit for each.
+	grounds *big.Int
 }
 
 // checkReading is what is asked of every reading, once it is made.
@@ -36,6 +37,9 @@ func (d *derivation) checkReading(made *reading, o *lcj.Object, at string) *refu
 	if ending := made.unit.ending(); !strings.HasSuffix(name, ending) {
 		return refusal.Expecting(otherUnit, at+"/name", "a name that ends with "+ending, name)
 	}
+	if d.bases.misread(name, made.unit) {
+		return refusal.New(otherUnit, at+"/name")
+	}
 	err = probe.DemandAll(o, at, []probe.Derived{
 		{Name: "profiles", Code: notDerived, Value: lcj.Array(made.profiles)},
 	})
@@ -43,10 +47,6 @@ func (d *derivation) checkReading(made *reading, o *lcj.Object, at string) *refu
 		return err
 	}
 	made.kind = o.Text("kind")
-	if made.rests == nil {
-		made.rests = map[string]bool{}
-	}
-	made.rests[name] = true
 	d.readings[name] = made
 	return probe.DemandAll(o, at, []probe.Derived{
 		{Name: "value", Code: notRate, Value: written(made.value)},
@@ -58,6 +58,7 @@ func (d *derivation) checkDirect() *refusal.Refusal {
 	for i, o := range d.predicate.Objects("direct") {
 		at, name := refusal.Index("/predicate/direct", i), o.Text("quantity")
 		var values []int64
+		var records []*record
 		used, profiles := map[string]bool{}, []string{}
 		for k, id := range o.Texts("records") {
 			r, place := d.byID[id], refusal.Index(at+"/records", k)
@@ -73,14 +74,21 @@ func (d *derivation) checkDirect() *refusal.Refusal {
 				return refusal.New("MISSING_READING", place)
 			}
 			values, profiles = append(values, value), union(profiles, []string{r.arm.profile})
+			records = append(records, r)
 		}
 		if len(profiles) > 1 {
 			return refusal.New(otherProfile, at+"/records")
 		}
+		if !d.whole(records, name) {
+			return refusal.New(underived, at+"/records")
+		}
 		if o.Text("statistic") == "only" && len(values) > 1 {
 			return refusal.New(badValue, at+"/statistic")
 		}
-		made := &reading{unit: d.quantities[name].unit, profiles: profiles, value: statistic(o.Text("statistic"), values)}
+		made := &reading{
+			unit: d.quantities[name].unit, profiles: profiles, value: statistic(o.Text("statistic"), values),
+			grounds: d.grounds(records, []string{name}),
+		}
 		if err := d.checkReading(made, o, at); err != nil {
 			return err
 		}
@@ -145,8 +153,7 @@ func (d *derivation) checkOperations() *refusal.Refusal {
 			if err != nil {
 				return err
 			}
-			predicted := made.outside && o.Text("operation") != "given"
-			if predicted != (section == "predicted") {
+			if (made.outside && !made.given) != (section == "predicted") {
 				return refusal.New(otherKind, at)
 			}
 			err = probe.DemandAll(o, at, []probe.Derived{
@@ -186,7 +193,7 @@ func (d *derivation) operate(o *lcj.Object, at string) (*reading, *refusal.Refus
 	case "coefficient":
 		return d.coefficient(o, at)
 	}
-	made := &reading{profiles: []string{}, rests: map[string]bool{}}
+	made := &reading{profiles: []string{}, grounds: new(big.Int)}
 	var of []*reading
 	for i, name := range names {
 		one := d.readings[name]
@@ -195,15 +202,20 @@ func (d *derivation) operate(o *lcj.Object, at string) (*reading, *refusal.Refus
 		}
 		of = append(of, one)
 		made.profiles = union(made.profiles, one.profiles)
-		made.outside = made.outside || one.outside
-		for rested := range one.rests {
-			made.rests[rested] = true
+		made.told, made.outside = made.told || one.told, made.outside || one.outside
+		if len(one.profiles) == 0 {
+			made.budgets = append(made.budgets, one.budgets...)
 		}
+		made.grounds.Or(made.grounds, one.grounds)
 	}
 	if len(made.profiles) > 1 && !slices.Contains(d.across, operation) {
 		return nil, refusal.New(otherProfile, at+"/operands")
 	}
-	return made, d.compute(made, of, o, at)
+	if err := d.compute(made, of, o, at); err != nil {
+		return nil, err
+	}
+	d.place(made, operation)
+	return made, nil
 }
 
 func (d *derivation) given(o *lcj.Object, at string) (*reading, *refusal.Refusal) {
@@ -215,15 +227,8 @@ func (d *derivation) given(o *lcj.Object, at string) (*reading, *refusal.Refusal
 	if err != nil {
 		return nil, err
 	}
-	made := &reading{unit: told, profiles: []string{}, value: value}
-	if told.String() == "token/step" {
-		made.outside = true
-		for _, arm := range d.arms {
-			if arm.budget != nil && integer(*arm.budget).Cmp(value) == 0 {
-				made.outside = false
-			}
-		}
-	}
+	made := &reading{unit: told, profiles: []string{}, value: value, given: true, told: true, grounds: new(big.Int)}
+	d.place(made, "given")
 	return made, nil
 }
 
@@ -238,7 +243,7 @@ func (d *derivation) coefficient(o *lcj.Object, at string) (*reading, *refusal.R
 	}
 	measured, _ := d.bases.parse(found.law.ofCoefficients[place])
 	value := found.coefficients[o.Text("coefficient")]
-	return &reading{unit: measured, profiles: []string{found.profile}, value: value}, nil
+	return &reading{unit: measured, profiles: []string{found.profile}, value: value, grounds: found.grounds}, nil
 }
 
 // compute gives a reading the unit and the value of an operation over readings.

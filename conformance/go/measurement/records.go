@@ -20,6 +20,9 @@ type record struct {
 	// values are those that were read.
 	values  map[string]int64
 	refused bool
+	// place counts from 0; sample is nil for a record without one.
+	place  int
+	sample *probe.Sample
 }
 
 // checkRecords is step 2.
@@ -27,7 +30,7 @@ func (d *derivation) checkRecords() *refusal.Refusal {
 	sampled := 0
 	for i, o := range d.predicate.Objects("records") {
 		at := refusal.Index("/predicate/records", i)
-		r := &record{id: o.Text("id"), arm: d.arms[o.Text("arm")], values: map[string]int64{}}
+		r := &record{id: o.Text("id"), arm: d.arms[o.Text("arm")], values: map[string]int64{}, place: i}
 		if err := d.checkPlace(r, o, at); err != nil {
 			return err
 		}
@@ -38,13 +41,12 @@ func (d *derivation) checkRecords() *refusal.Refusal {
 			return refusal.New(badValue, at+"/against")
 		}
 		reason := d.refusalOf(r, o)
-		sample := d.samples[r.id]
-		if o.Member("sample") != nil {
+		if r.sample != nil {
 			sampled++
-			if !lcj.Equal(o.List("values"), d.probed.Values(sample)) {
+			if !lcj.Equal(o.List("values"), d.probed.Values(r.sample)) {
 				return refusal.New(notRate, at+"/values")
 			}
-			reason = sample.Refusal
+			reason = r.sample.Refusal
 		}
 		stated := any(nil)
 		if r.refused = reason != ""; r.refused {
@@ -79,9 +81,13 @@ func (d *derivation) checkPlace(r *record, o *lcj.Object, at string) *refusal.Re
 	}
 	name, told := o.Member("sample").(string)
 	if !told {
+		if d.servers[r.arm.id] != nil && (len(o.List("values")) > 1 || !hasQuantity(o, distance)) {
+			return refusal.New(badValue, at+"/sample")
+		}
 		return nil
 	}
 	sample := d.samples[name]
+	r.sample = sample
 	if sample == nil || name != r.id {
 		return refusal.New(badValue, at+"/sample")
 	}

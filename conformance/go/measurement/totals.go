@@ -10,8 +10,8 @@ import (
 var countNames = []string{
 	"sources", "profiles", "arms", "settings", "settings_unchosen", "records", "records_refused",
 	"direct", "fits", "derived", "predicted", "routes", "published", "published_agreeing",
-	"published_contradicted", "published_not_rederivable", "gates", "gates_interchangeable",
-	"tables", "samples", "pins_differing", "sent_altered",
+	"published_contradicted", "published_not_rederivable", "published_unrecorded", "gates", "gates_interchangeable",
+	"tables", "samples", "samples_guarded", "pins_differing", "sent_altered",
 }
 
 // lists are the parts of a predicate whose lengths are counts.
@@ -30,6 +30,7 @@ func (d *derivation) checkCounts() *refusal.Refusal {
 	}
 	if d.probed != nil {
 		d.counts["samples"] = int64(len(d.probed.Samples))
+		d.counts["samples_guarded"] = d.probed.Guarded()
 		_, d.counts["pins_differing"] = probe.Pins(d.probed.Arms)
 		d.counts["sent_altered"] = d.probed.Settings.Altered
 	}

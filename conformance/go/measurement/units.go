@@ -74,6 +74,29 @@ func (u unit) ending() string {
 	}
 }
 
+// misread says whether the name of a reading, which ends as it must, reads as a longer unit than its own.
+func (b bases) misread(name string, u unit) bool {
+	if len(u) == 0 {
+		return false
+	}
+	words := strings.Split(strings.TrimSuffix(name, u.ending()), "_")
+	last := len(words)
+	for last > 0 && b.isWord(words[last-1]) {
+		last--
+	}
+	inverse := strings.HasPrefix(u.String(), "1/")
+	return last > 0 && words[last-1] == "per" || inverse && last < len(words)
+}
+
+// isWord says whether a word is a base, or one with a power behind it.
+func (b bases) isWord(word string) bool {
+	if b.known[word] {
+		return true
+	}
+	n := len(word) - 1
+	return n > 0 && strings.ContainsRune("234", rune(word[n])) && b.known[word[:n]]
+}
+
 func (u unit) written(one, power, product, quotient string) string {
 	var over, under []string
 	for base, n := range u {

@@ -22,6 +22,14 @@ func (r *Run) checkBudgets(stated []*lcj.Object, pointer string) *refusal.Refusa
 	return nil
 }
 
+// Budget is that of an arm where one alone fits, else nil.
+func (r *Run) Budget(arm *Arm) any {
+	if _, least, greatest := r.budget(arm); least == greatest {
+		return least
+	}
+	return nil
+}
+
 // budget gives integers, or nil for what is not known.
 func (r *Run) budget(arm *Arm) (overhead, least, greatest any) {
 	type known struct{ tokens, steps int64 }

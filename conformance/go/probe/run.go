@@ -209,9 +209,40 @@ func (r *Run) readSample(reader *Reader, o *lcj.Object, arm *Arm, entry *lcj.Obj
 	if err != nil {
 		return err
 	}
+	if s.Refusal == "" && s.early(entry.Int("behind")) {
+		return refusal.New(badValue, at+"/requests/1/start_us")
+	}
 	r.entry[s] = entry
 	r.Samples = append(r.Samples, s)
 	return nil
+}
+
+// early says whether a second request starts before the arrival that it waits for ([PROBE-16]).
+func (s *Sample) early(behind int64) bool {
+	if len(s.Requests) < 2 {
+		return false
+	}
+	arrivals, after := s.Requests[0].Ints("arrivals_us"), s.Requests[0].Int("end_us")
+	if behind <= int64(len(arrivals)) {
+		after = arrivals[behind-1]
+	}
+	return s.Requests[1].Int("start_us") < after
+}
+
+// Entry is the name of a sample's entry.
+func (r *Run) Entry(s *Sample) string {
+	return r.entry[s].Text("name")
+}
+
+// Guarded is the number of samples with a metric for `prompt_tokens`.
+func (r *Run) Guarded() int64 {
+	n := int64(0)
+	for _, s := range r.Samples {
+		if s.Guarded(r.data, "prompt_tokens") {
+			n++
+		}
+	}
+	return n
 }
 
 // prefills are an arm's samples that its budget follows from.
