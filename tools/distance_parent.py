@@ -75,7 +75,9 @@ def ladder(names: tuple[str, ...], texts: int, tokens: int, size: int = 3) -> La
         return tuple(tuple(one[name] for one in row) for row in seen)
 
     rungs = [Signed(Rung(name, schedule=ALONE), "5" * 64, held(name)) for name in names]
-    prompts = [Text(f"t{at}", (1, 2), tuple(i % 4 for i in range(tokens))) for at in range(texts)]
+    prompts = [
+        Text(f"t{at}", (1, at % 4), tuple(i % 4 for i in range(tokens))) for at in range(texts)
+    ]
     return Ladder(
         "5" * 64,
         "float32",

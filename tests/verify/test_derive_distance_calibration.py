@@ -256,3 +256,15 @@ def test_the_verifier_has_the_constants_of_the_data() -> None:
     assert data["positions_least"] == distance_placements._POSITIONS_LEAST
     assert data["texts_least"] == distance_placements._TEXTS_LEAST
     assert (data["mass_least_permille"], data["mass_most_permille"]) == (990, 1010)
+
+
+def test_what_calibrates_is_not_held_out_under_another_id() -> None:
+    made = whole(ladder())
+    texts = made["predicate"]["texts"]
+    for name in ("prompt", "tokens"):
+        texts[1][name] = texts[0][name]
+    assert refusal(made) == ("BAD_VALUE", "/predicate/texts/1/tokens")
+    # One token more of the prompt, one less of the text: the same tokens at the same places.
+    texts[1]["prompt"], texts[1]["tokens"] = (*texts[0]["prompt"], texts[0]["tokens"][0]), []
+    texts[1]["tokens"], texts[1]["reference"] = texts[0]["tokens"][1:], texts[1]["reference"][1:]
+    assert refusal(sealed(made)) == ("BAD_VALUE", "/predicate/texts/1/tokens")

@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"fmt"
 	"strings"
 
 	"lockstep/conformance/go/lcj"
@@ -21,7 +22,7 @@ func checkForm(predicate *lcj.Object) *refusal.Refusal {
 	if predicate.Int("support_tokens") > vocabulary {
 		return refusal.New(badValue, "/predicate/support_tokens")
 	}
-	ids := map[string]bool{}
+	ids, whole := map[string]bool{}, map[string]bool{}
 	for i, text := range predicate.Objects("texts") {
 		at := refusal.Index(atTexts, i)
 		if ids[text.Text("id")] {
@@ -38,6 +39,11 @@ func checkForm(predicate *lcj.Object) *refusal.Refusal {
 		if len(text.List("reference")) != len(text.List("tokens")) {
 			return refusal.New(badValue, at+"/reference")
 		}
+		tokens := fmt.Sprint(append(text.Ints("prompt"), text.Ints("tokens")...))
+		if whole[tokens] {
+			return refusal.New(badValue, at+"/tokens")
+		}
+		whole[tokens] = true
 	}
 	names := map[string]bool{}
 	for i, rung := range rungs {

@@ -80,6 +80,7 @@ def _check_members(predicate: dict[str, Any]) -> None:
         got = predicate["support_tokens"]
         raise Refusal("BAD_VALUE", f"{_AT}/support_tokens", f"at most {vocab_size}", got)
     ids: set[str] = set()
+    whole: set[tuple[int, ...]] = set()
     for i, text in enumerate(predicate["texts"]):
         at = f"{_AT}/texts/{i}"
         _check_new(text["id"], ids, f"{at}/id")
@@ -89,6 +90,10 @@ def _check_members(predicate: dict[str, Any]) -> None:
                     raise Refusal("BAD_VALUE", f"{at}/{name}/{place_}", "a token", token)
         wanted, got = len(text["tokens"]), len(text["reference"])
         _require("BAD_VALUE", f"{at}/reference", wanted, got)
+        tokens = (*text["prompt"], *text["tokens"])
+        if tokens in whole:
+            raise Refusal("BAD_VALUE", f"{at}/tokens", "another text", "one that is there")
+        whole.add(tokens)
     names: set[str] = set()
     for i, rung in enumerate(rungs):
         _check_new(rung["name"], names, f"{_AT}/rungs/{i}/name")
