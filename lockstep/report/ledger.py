@@ -48,7 +48,7 @@ def _member_by_member(judged: Judged) -> Markup:
     ]
     paths = judged.result["ledger"]["attested_kinds"]
     return details(
-        [judged.name, f": {len(paths)} kinds of field are only said"],
+        [judged.name, " ", element("small", f"{len(paths)} only said")],
         table("Leaf fields by member of the predicate", ("member", *CLASSES), rows),
         element("p", "Only said, with * for every place of a list:"),
         element("ul", [element("li", element("code", path)) for path in paths], class_="paths"),

@@ -101,50 +101,59 @@ function layoutCopy(id) {
 }
 
 // A cell of a certified server: its sentence, its answers, and which rounds differ from which.
+// Where its first difference is against another cell, that one's rounds stand below its own.
 function cellDetail(grid, number) {
-  const cell = readData(grid.id)[number];
-  const certificate = certificateOf(grid), at = "/predicate/cells/" + number;
-  const head = make("h4", cell.case, ": ", link(certificate, at, grid.querySelector(`[data-i="${number}"]`).getAttribute("aria-label")));
-  return [head, make("p", cell.says), answers(cell, certificate, at), rounds(cell)];
+  const cells = readData(grid.id), cell = cells[number];
+  const certificate = certificateOf(grid), at = "/predicate/cells/";
+  const rows = [number, cell.partner].filter((n) => n >= 0).flatMap((n) => cells[n].rounds.map(
+    ([name, outputs], place) => ({
+      name: n === number ? name : "against cell " + n + ", " + name,
+      pointer: at + n + "/rounds/" + place, outputs,
+    })));
+  const told = grid.querySelector(`[data-i="${number}"]`).getAttribute("aria-label");
+  const head = make("h4", cell.case, ": ", link(certificate, at + number, told));
+  return [head, make("p", cell.says), answers(rows, certificate), pairsOfRounds(rows)];
+}
+
+function rowHead(...content) {
+  const heading = make("th", ...content);
+  heading.scope = "row";
+  return heading;
 }
 
 // Rounds by places; the same number is the same answer. One that is not its place's first is marked.
-function answers(cell, certificate, at) {
-  const table = make("table", make("caption", "Entry of the answers' table, by round and place of the request"));
-  cell.rounds.forEach(([name, outputs], row) => {
-    const heading = make("th", link(certificate, at + "/rounds/" + row, name));
-    heading.scope = "row";
-    const line = make("tr", heading);
-    outputs.forEach((output, place) => {
+function answers(rows, certificate) {
+  const table = make("table", make("caption", "Answers by round and place of the request; the same number is the same answer"));
+  for (const row of rows) {
+    const line = make("tr", rowHead(link(certificate, row.pointer, row.name)));
+    row.outputs.forEach((output, place) => {
+      const first = rows.map((one) => one.outputs[place]).find((one) => one >= 0);
       const entry = make("td", output < 0 ? "none" : String(output));
-      const first = cell.rounds.map(([, all]) => all[place]).find((one) => one >= 0);
       if (output !== first) entry.className = "differs";
       line.append(entry);
     });
     table.append(line);
-  });
+  }
   return scrolled(table, "answers by round and place");
 }
 
-// Every pair of rounds: in how many places they have another entry.
-function rounds(cell) {
-  const table = make("table", make("caption", "All pairs of rounds: places with another entry"));
-  const count = cell.rounds.length;
-  const head = make("tr", make("td", ""));
-  for (let n = 0; n < count; n += 1) head.append(make("th", String(n)));
-  table.append(head);
-  for (let a = 0; a < count; a += 1) {
-    const heading = make("th", a + ": " + cell.rounds[a][0]);
-    heading.scope = "row";
-    const line = make("tr", heading);
-    for (let b = 0; b < count; b += 1) {
-      const apart = cell.rounds[a][1].filter((one, n) => one !== cell.rounds[b][1][n]).length;
+// Every pair of rounds: in how many places they have another answer.
+function pairsOfRounds(rows) {
+  const table = make("table", make("caption", "All pairs of rounds: places with another answer"));
+  table.append(make("tr", make("td"), ...rows.map((_, n) => {
+    const heading = make("th", String(n));
+    heading.scope = "col";
+    return heading;
+  })));
+  rows.forEach((row, a) => {
+    const cells = rows.map((other, b) => {
+      const apart = row.outputs.filter((one, n) => one !== other.outputs[n]).length;
       const entry = make("td", a === b ? "" : String(apart));
       if (apart) entry.className = "differs";
-      line.append(entry);
-    }
-    table.append(line);
-  }
+      return entry;
+    });
+    table.append(make("tr", rowHead(a + ": " + row.name), ...cells));
+  });
   return scrolled(table, "all pairs of rounds");
 }
 

@@ -65,7 +65,7 @@ def draw(judged: Judged) -> Markup:
             class_="detail",
             aria_live="polite",
         ),
-        data(f"{name}-data", [_cell_data(cell) for cell in predicate["cells"]]),
+        data(f"{name}-data", [_cell_data(n, predicate["cells"]) for n in range(len(predicate["cells"]))]),
         _controls(judged),
         element("h4", "What this does not show"),
         element(
@@ -131,9 +131,18 @@ def _cell(cells: Sequence[Mapping[str, Any]], number: int | None) -> Markup:
     )
 
 
-def _cell_data(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what the script shows of a cell: its sentence, and the answers of every round."""
+def _cell_data(number: int, cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Give what the script shows of a cell: its sentence, the answers of every round, its partner.
+
+    The partner is the cell that its first difference is against, where that is another one with
+    as many requests; -1 where there is none.
+    """
+    cell = cells[number]
+    first = cell["first"] or {"a": {"cell": number}, "b": {"cell": number}}
+    other = {first["a"]["cell"], first["b"]["cell"]} - {number}
+    alike = [n for n in other if _width(cells[n]) == _width(cell)]
     return {
+        "partner": alike[0] if alike else -1,
         "says": message(cell),
         "case": cell["case"],
         "rounds": [
@@ -142,6 +151,10 @@ def _cell_data(cell: Mapping[str, Any]) -> dict[str, Any]:
             for one in cell["rounds"]
         ],
     }  # fmt: skip
+
+
+def _width(cell: Mapping[str, Any]) -> int:
+    return max((len(one["outputs"]) for one in cell["rounds"]), default=0)
 
 
 def _controls(judged: Judged) -> Markup:
