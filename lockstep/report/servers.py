@@ -65,7 +65,7 @@ def draw(judged: Judged) -> Markup:
             class_="detail",
             aria_live="polite",
         ),
-        data(f"{name}-data", [_cell_data(n, predicate["cells"]) for n in range(len(predicate["cells"]))]),
+        data(f"{name}-data", _cells_data(predicate["cells"])),
         _controls(judged),
         element("h4", "What this does not show"),
         element(
@@ -129,6 +129,10 @@ def _cell(cells: Sequence[Mapping[str, Any]], number: int | None) -> Markup:
         data_i=number,
         aria_label=f"{cell['verdict']}, {cell['pairs_differing']} of {cell['pairs']} pairs differ",
     )
+
+
+def _cells_data(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [_cell_data(number, cells) for number in range(len(cells))]
 
 
 def _cell_data(number: int, cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
