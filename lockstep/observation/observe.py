@@ -12,7 +12,7 @@ from lockstep.observation.environment import Environment
 from lockstep.observation.numbers import digits, require_telling
 from lockstep.observation.seen import Cache, SeenEngine, SeenLayout, SeenRun, Wanted
 
-ENGINES = ("transformers", "vllm", "vllm-cpu", "llamacpp")
+ENGINES = ("transformers", "vllm", "vllm-cpu", "lmcache", "llamacpp")
 """Engines with a module in `engines`, whose name has _ for -."""
 
 
@@ -50,6 +50,9 @@ def observe(
     seen = tuple(
         SeenLayout(catalogue.find(cache.layout), tuple(runs[cache.name])) for cache in caches
     )
-    observed = {cache.layout for cache in caches}
+    # Memory that another engine's layout is written to by this one says how this one takes it.
+    observed = {
+        cache.layout for cache in caches if catalogue.find(cache.layout).engine == module.ENGINE
+    }
     cited = tuple(name for name in catalogue.members() if name not in observed)
     return SeenEngine(module.NAME, version, files, module.WRITTEN_BY, first, seen, cited)

@@ -20,7 +20,7 @@ asked = json.load(sys.stdin)
 if sys.argv[2].endswith("identity.py"):
     answer = {{"version": "1", "files": dict.fromkeys(asked["files"], "0" * 64), "missing": None}}
 else:
-    assert sys.argv[1] == "-I" and sys.argv[2].endswith("vllm_cache.py")
+    assert sys.argv[1] == "-I"
     answer = {{"runs": [{write} for run in asked["runs"]]}}
 print(json.dumps(answer))
 """
@@ -48,6 +48,17 @@ def test_what_an_environment_tells_is_held_against_declarations(tmp_path: Path) 
     assert folded["counts"]["wrong"] == folded["counts"]["elements"]
     assert "vllm/vllm-lbnhc" not in seen.cited
     assert "vllm/vllm-cpu" in seen.cited
+
+
+def test_what_a_cache_makes_of_another_engine_stays_cited(tmp_path: Path) -> None:
+    write = "{'buffers': [{'layer': None, 'extents': [1]}], 'held': [['0' * 8], ['0' * 8]]}"
+    seen = observe.observe("lmcache", environment=made(tmp_path, write))
+    folded = predicate(seen, issued_at="", producer={})
+    assert {one["verdict"] for one in folded["observations"]} == {"NOT_REPRESENTABLE"}
+    layouts = {one.layout.name for one in seen.observations}
+    assert {"lmcache-kv-2ltd", "vllm-0.22-nhd", "trtllm-pool"} <= layouts
+    assert "lmcache/lmcache-kv-2ltd" not in seen.cited
+    assert {"vllm/vllm-0.22-nhd", "trtllm/trtllm-pool"} <= set(seen.cited)
 
 
 @pytest.mark.parametrize(

