@@ -39,7 +39,8 @@ def register(app: typer.Typer) -> None:
         judged = certificates.judged(certificates.found(paths), trust, withdrawals, out)
         write_file(out, build(judged))
         refused = [one for one in judged if not one.verified]
-        say(f"{out}: {len(judged)} certificates, {len(refused)} refused")
+        many = "certificate" if len(judged) == 1 else "certificates"
+        say(f"{out}: {len(judged)} {many}, {len(refused)} refused")
         for one in refused:
             say(f"  refused {printable(one.name)}: {one.result['code']}")
 
