@@ -146,6 +146,12 @@ PEERS = (
         },
     ),
     Peer(
+        "lmcache",
+        (TORCH, ("-r", "lmcache.txt"), ("--no-deps", "lmcache==0.5.6")),
+        (),
+        caches=("lmcache",),
+    ),
+    Peer(
         "transformers",
         (TORCH, ("-r", "transformers.txt")),
         (
@@ -213,7 +219,8 @@ def _one(peer: Peer, folder: Path, asked: argparse.Namespace) -> dict[str, objec
     try:
         _install(peer, folder / peer.name)
         if not asked.install:
-            _models(folder)
+            if peer.runs and not asked.observe:
+                _models(folder)
             for run in () if asked.observe else peer.runs:
                 verdicts[run.name] = _certify(peer, run, folder)
             for engine in peer.caches:

@@ -1,8 +1,13 @@
-"""Put certificates of real servers and of their caches into `evidence/`, signed by a peer's key."""
+"""Put certificates of real servers and of their caches into `evidence/`, signed by a peer's key.
+
+Usage: peer_evidence.py [CERTIFICATE...]; each is signed anew with the others of its peer. The
+catalogue's table of observed layouts is written anew in any case.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,8 +24,10 @@ from lockstep.certificate.write import write_file
 from lockstep.cli.evidence import YEARS, verify_all
 from lockstep.evidence import peers
 from lockstep.evidence.index import kind_of, statement_of
+from lockstep.evidence.observed import observed_table, with_table
 
 EVIDENCE = Path("evidence")
+CATALOGUE = Path("layouts/README.md")
 SUBJECTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "certification": certification_subjects,
     "layout-observation": observation_subjects,
@@ -86,3 +93,25 @@ def promote(source: Path, peer: str) -> None:
     for name, data in made.items():
         write_file(EVIDENCE / name, data)
         print(f"wrote {EVIDENCE / name}")
+    tell_observed()
+
+
+def tell_observed() -> None:
+    """Write the catalogue's table of observed layouts from the certificates that there are."""
+    text = with_table(CATALOGUE.read_text("utf-8"), observed_table(EVIDENCE))
+    write_file(CATALOGUE, text.encode("utf-8"))
+
+
+def main() -> None:
+    """Put certificates that are named into the folder of evidence."""
+    named = [Path(word) for word in sys.argv[1:]]
+    for path in named:
+        if peers.peer_of(path.name) is None:
+            sys.exit(f"{path.name}: no peer's certificate by its name")
+    for peer in sorted({str(peers.peer_of(path.name)) for path in named}):
+        reissue(peer, [path for path in named if peers.peer_of(path.name) == peer])
+    tell_observed()
+
+
+if __name__ == "__main__":
+    main()
