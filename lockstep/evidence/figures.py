@@ -141,6 +141,15 @@ FIGURES: dict[str, tuple[tuple[str, str], ...]] = {
         ("certification-pairs", "/predicate/counts/pairs"),
         ("certification-differing", "/predicate/counts/pairs_differing"),
     ),
+    "detection.cert.json": (
+        ("detection-visible", "/predicate/counts/visible"),
+        ("detection-caught", "/predicate/counts/caught"),
+        ("detection-invisible", "/predicate/counts/invisible"),
+        ("detection-clean", "/predicate/counts/clean"),
+        ("detection-lifetimes", "/predicate/counts/control_lifetimes"),
+        ("detection-requests", "/predicate/counts/control_requests"),
+        ("detection-false-alarms", "/predicate/counts/false_alarms"),
+    ),
     "throughput.cert.json": (
         ("throughput-verdict", "/predicate/verdict"),
         ("throughput-pairs", "/predicate/counts/pairs"),

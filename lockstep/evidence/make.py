@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lockstep.evidence.make_detection import detected
 from lockstep.evidence.make_measurement import RECOMPUTED, recomputed, withdrawn
 from lockstep.evidence.make_observation import caches
 from lockstep.evidence.make_sampling import distances, experiments, sampled
@@ -263,6 +264,7 @@ MAKERS: dict[str, tuple[str, Callable[[Making], bytes]]] = {
     "distance-calibration.cert.json": ("calibrating distances", distances),
     "sampling-experiments.cert.json": ("experimenting on sampling", experiments),
     "certification-builtin.cert.json": ("certifying the built-in server", certified),
+    "detection.cert.json": ("certifying the built-in server under faults", detected),
     "throughput.cert.json": ("measuring servers", compared),
     "layout-observation.cert.json": ("observing engines' caches", caches),
     RECOMPUTED: ("recomputing seed 001", recomputed),
