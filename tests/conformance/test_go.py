@@ -9,10 +9,8 @@ from __future__ import annotations
 import base64
 import copy
 import json
-import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -25,13 +23,12 @@ import pytest
 from lockstep.certificate.statement import KINDS
 from lockstep.evidence.index import kind_of
 from lockstep.sampling import parity
+from tests.conformance.built import ROOT, SOURCE, Go, command_of
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "conformance/go"
 DERIVED = {
     "campaign": 5, "certification": 6, "detection": 6, "distance-calibration": 6, "fidelity": 8,
     "finding": 12, "hunt": 15, "invariance": 6, "lean": 10, "mutation": 5, "replay": 12,
-    "sampling": 8, "smt": 8, "throughput": 6, "withdrawal": 6,
+    "sampling": 8, "sampling-experiments": 8, "smt": 8, "throughput": 6, "withdrawal": 6,
 }  # fmt: skip
 """The kinds that this implementation derives, and how many outcomes mutants of each reach."""
 VECTORS = ROOT / "conformance/vectors/v1"
@@ -49,6 +46,7 @@ FEWER = {
     "distance-calibration": 150,
     "invariance": 90,
     "mutation": 40,
+    "sampling-experiments": 150,
     "smt": 150,
     "withdrawal": 150,
 }
@@ -56,61 +54,6 @@ FEWER = {
 
 # One process builds the binary for all of them.
 pytestmark = [pytest.mark.go, pytest.mark.xdist_group("go")]
-
-
-def toolchain() -> Path | None:
-    """The `go` beside this interpreter (the dev extra's), else that of the path."""
-    beside = Path(sys.executable).parent / "go"
-    found = str(beside) if beside.exists() else shutil.which("go")
-    return Path(found) if found else None
-
-
-class Go:
-    """A toolchain that leaves nothing outside one folder."""
-
-    def __init__(self, command: Path, folder: Path) -> None:
-        self.command = command
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(folder),
-            "GOCACHE": str(folder / "cache"),
-            "GOPATH": str(folder / "path"),
-            "GOENV": "off",
-            "GOTOOLCHAIN": "local",
-            "GOTELEMETRY": "off",
-            "GOPROXY": "off",
-        }
-
-    def run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [self.command, *arguments],
-            cwd=SOURCE,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-
-@pytest.fixture(scope="module")
-def go(tmp_path_factory: pytest.TempPathFactory) -> Go:
-    command = toolchain()
-    if command is None:
-        pytest.skip("no Go toolchain: the dev extra brings one")
-    return Go(command, tmp_path_factory.mktemp("go"))
-
-
-@pytest.fixture(scope="module")
-def binary(go: Go, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("bin") / "lockstep-verify-go"
-    go.run("build", "-o", str(path), "./cmd/lockstep-verify-go")
-    return path
-
-
-def command_of(binary: Path) -> list[str]:
-    return [str(binary), "--spec", str(ROOT / "spec")]
 
 
 def test_sources_are_formatted_and_vetted_and_need_no_module(go: Go) -> None:

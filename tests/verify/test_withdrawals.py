@@ -9,31 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lockstep.certificate import keys, lcj
 from lockstep.certificate.envelope import sign_statement
-from lockstep.certificate.statement import statement, withdrawal_subjects
-from lockstep.claims.withdrawal import predicate
 from lockstep_verify import cli
-from tests.measurement_records import PRODUCER, signed_statement
+from tests.measurement_records import signed_statement
 from tests.refusals import refused
 from tests.statements import judge, put, refusal
-
-SPAN = ("2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z")
-AT = "2026-06-01T00:00:00Z"
-OWN = Ed25519PrivateKey.from_private_bytes(b"1" * 32)
-OTHER = Ed25519PrivateKey.from_private_bytes(b"2" * 32)
-CLAIM = {"pointer": "/predicate/published/1", "reason": "No repeat showed it."}
-CERTIFICATE = sign_statement(signed_statement(), [OWN])
-
-
-def withdrawal(*claims: dict[str, Any], certificate: bytes = CERTIFICATE) -> dict[str, Any]:
-    folded = predicate(
-        certificate, claims or (CLAIM,), issued_at="2026-05-02T00:00:00Z", producer=PRODUCER
-    )
-    return statement("withdrawal", withdrawal_subjects(folded), folded)
-
+from tests.withdrawal_records import CLAIM, OTHER, OWN, STRANGER, place, withdrawal
 
 Verify = Callable[..., list[dict[str, Any]]]
 
@@ -41,23 +23,9 @@ Verify = Callable[..., list[dict[str, Any]]]
 @pytest.fixture
 def verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Verify:
     """Give what a verifier says of the certificate beside some withdrawals, as JSON objects."""
-    (tmp_path / "w").mkdir()
-    (tmp_path / "c.cert.json").write_bytes(CERTIFICATE)
 
     def run(*held: bytes, roles: tuple[str, str] = ("producer", "producer")) -> list[Any]:
-        for i, data in enumerate(held):
-            (tmp_path / "w" / f"{i}.cert.json").write_bytes(data)
-        signers = [
-            keys.Signer(name, name, keys.raw(key.public_key()), (role,), *SPAN)
-            for name, key, role in zip("ab", (OWN, OTHER), roles, strict=True)
-        ]
-        kinds = [f"urn:lockstep:certificate:{kind}:v1" for kind in ("measurement", "withdrawal")]
-        policy = keys.policy(signers, kinds, version=1, expires=SPAN[1])
-        policy["rules"][0]["roles"] = ["producer"]
-        (tmp_path / "trust.json").write_bytes(lcj.encode(policy))
-        options = ["--trust", str(tmp_path / "trust.json"), "--state", str(tmp_path), "--at", AT]
-        place = ["--json", "--withdrawals", str(tmp_path / "w"), str(tmp_path / "c.cert.json")]
-        cli.main([*options, *place])
+        cli.main(place(tmp_path, *held, roles=roles))
         return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
     return run
@@ -92,8 +60,7 @@ def test_a_key_of_another_role_withdraws_nothing(verify: Verify) -> None:
 
 
 def test_a_stranger_withdraws_nothing_and_is_heard_of(verify: Verify) -> None:
-    stranger = Ed25519PrivateKey.from_private_bytes(b"3" * 32)
-    first, second = verify(sign_statement(withdrawal(), [stranger]))
+    first, second = verify(sign_statement(withdrawal(), [STRANGER]))
     assert (first["code"], second["code"]) == ("UNTRUSTED_SIGNER", "OK")
 
 

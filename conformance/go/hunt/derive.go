@@ -48,7 +48,7 @@ func (k *Kind) Derive(stated *statement.Statement, evidence kind.Evidence, exhau
 	steps := []func() *refusal.Refusal{
 		d.checkGeometry, d.checkLayouts, d.checkGroups, d.checkPairs, d.checkRows, d.checkTransfer,
 		d.checkTotals, d.checkChecks, d.checkKnownLimits, d.checkFalsifications,
-		func() *refusal.Refusal { return d.checkSources(stated, evidence) },
+		func() *refusal.Refusal { return layout.CheckSources(d.declarations(), stated, evidence) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -78,26 +78,17 @@ func (d *derivation) enumerate() {
 
 // checkGeometry is step 1.
 func (d *derivation) checkGeometry() *refusal.Refusal {
-	latent := false
-	for _, entry := range d.predicate.Objects("layouts") {
-		for _, tensor := range entry.Objects("tensors") {
-			for _, component := range tensor.Objects("components") {
-				name := component.Text("name")
-				latent = latent || name != "K" && name != "V"
-			}
-		}
+	most := d.kind.limits.Int("canonical_elements")
+	return layout.CheckGeometry(d.geometry, d.predicate.Objects("layouts"), most)
+}
+
+// declarations are those of the layouts, in order.
+func (d *derivation) declarations() []layout.Layout {
+	var all []layout.Layout
+	for _, one := range d.layouts {
+		all = append(all, one.Layout)
 	}
-	const pointer = "/predicate/geometry"
-	if !latent && d.geometry.LatentDim != 0 {
-		return refusal.New("BAD_VALUE", pointer+"/latent_dim")
-	}
-	if !latent && d.geometry.RopeDim != 0 {
-		return refusal.New("BAD_VALUE", pointer+"/rope_dim")
-	}
-	if d.geometry.CanonicalElements() > d.kind.limits.Int("canonical_elements") {
-		return refusal.New("BAD_VALUE", pointer)
-	}
-	return nil
+	return all
 }
 
 // checkLayouts is step 2.

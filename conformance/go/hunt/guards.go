@@ -3,17 +3,11 @@ package hunt
 import (
 	"slices"
 
-	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
-	"lockstep/conformance/go/specification"
-	"lockstep/conformance/go/statement"
 )
 
 const failedOpen = "H9_GUARD_FAILED_OPEN"
-
-// sourceLimit is the size of a layout's source file in bytes ([HUNT-16]).
-const sourceLimit = 16 << 10
 
 // checkChecks is [HUNT-13].
 func (d *derivation) checkChecks() *refusal.Refusal {
@@ -163,36 +157,6 @@ func (d *derivation) checkFalsifications() *refusal.Refusal {
 	for i, entry := range stated {
 		if entry.Text("actual") != entry.Text("expected") {
 			return refusal.New(failedOpen, refusal.Index(pointer, i)+"/actual")
-		}
-	}
-	return nil
-}
-
-// checkSources is step 9 ([HUNT-16]).
-func (d *derivation) checkSources(stated *statement.Statement, evidence kind.Evidence) *refusal.Refusal {
-	digests := lcj.NewObject()
-	for i, found := range d.layouts {
-		pointer := refusal.Index("/predicate/layouts", i) + "/source"
-		if !kind.Sidecar(found.SourcePath) {
-			return refusal.New("BAD_VALUE", pointer+"/path")
-		}
-		if known, ok := digests.Get(found.SourcePath); ok && known != found.SourceSha256 {
-			return refusal.New("SUBJECT_MISMATCH", pointer+"/sha256")
-		}
-		digests.Set(found.SourcePath, found.SourceSha256)
-	}
-	err := stated.CheckSubject("layouts", specification.Sha256(lcj.Encode(digests)))
-	if err != nil || evidence == nil {
-		return err
-	}
-	for i, found := range d.layouts {
-		pointer := refusal.Index("/predicate/layouts", i) + "/source"
-		data, err := evidence(found.SourcePath, sourceLimit)
-		if err != nil {
-			return refusal.New(err.Code, pointer+"/path")
-		}
-		if specification.Sha256(data) != found.SourceSha256 {
-			return refusal.New("EVIDENCE_DIGEST_MISMATCH", pointer+"/sha256")
 		}
 	}
 	return nil

@@ -46,6 +46,8 @@ type Statement struct {
 	PredicateType string
 	Subjects      []Subject
 	Predicate     *lcj.Object
+	// Whole is the statement as it was read.
+	Whole *lcj.Object
 	// IssuedAt is a time of package moment.
 	IssuedAt int64
 }
@@ -87,7 +89,7 @@ func Read(payload []byte, kinds map[string]Kind) (*Statement, *refusal.Refusal) 
 	if err != nil {
 		return nil, err
 	}
-	return &Statement{object.Text("predicateType"), subjects, predicate, issuedAt}, nil
+	return &Statement{object.Text("predicateType"), subjects, predicate, object, issuedAt}, nil
 }
 
 // readSubjects is [STMT-4].

@@ -16,6 +16,7 @@ import (
 	"lockstep/conformance/go/lemmas"
 	"lockstep/conformance/go/measurement"
 	"lockstep/conformance/go/mutation"
+	"lockstep/conformance/go/observation"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/replay"
 	"lockstep/conformance/go/sampling"
@@ -115,6 +116,10 @@ func New(spec *specification.Specification) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	observations, err := observation.NewKind(spec)
+	if err != nil {
+		return nil, err
+	}
 	return &Verifier{
 		Spec: spec,
 		kinds: map[string]statement.Kind{
@@ -131,6 +136,9 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			throughput.PredicateType: {Schema: throughputs.Schema, SpecDigest: throughputs.SpecDigest},
 			withdrawal.PredicateType: {Schema: withdrawals.Schema, SpecDigest: withdrawals.SpecDigest},
 			distance.PredicateType:   {Schema: distances.Schema, SpecDigest: distances.SpecDigest},
+			observation.PredicateType: {
+				Schema: observations.Schema, SpecDigest: observations.SpecDigest,
+			},
 			measurement.PredicateType: {
 				Schema: measurements.Schema, SpecDigest: measurements.SpecDigest,
 			},
@@ -150,6 +158,7 @@ func New(spec *specification.Specification) (*Verifier, error) {
 			certification.DetectionType: detections, experiments.PredicateType: questions,
 			distance.PredicateType: distances, throughput.PredicateType: throughputs,
 			withdrawal.PredicateType: withdrawals, measurement.PredicateType: measurements,
+			observation.PredicateType: observations,
 		},
 	}, nil
 }
@@ -164,6 +173,8 @@ type Request struct {
 	SubjectDigest string
 	// Evidence reads sidecars; nil where no folder was given.
 	Evidence kind.Evidence
+	// Withdrawals are those that were verified, in order ([WDR-3]).
+	Withdrawals []withdrawal.Verified
 	// Exhaustive asks for a walk over every position ([HUNT-17]).
 	Exhaustive bool
 }
@@ -180,6 +191,10 @@ type Result struct {
 	Signers       []string
 	Unknown       int64
 	PayloadSha256 string
+	// Withdrawal is the certificate as a withdrawal of others, nil for any that is none.
+	Withdrawal *withdrawal.Verified
+	// Told are lines for people on what withdraws claims of the certificate.
+	Told []string
 }
 
 // Limits gives the sizes that hold under a policy, or without one.
@@ -193,7 +208,7 @@ func Limits(policy *trust.Policy) envelope.Limits {
 // Certificate judges the bytes of a certificate in all stages after the reading of its file.
 func (v *Verifier) Certificate(data []byte, request Request) Result {
 	result := Result{}
-	stated := v.admit(data, request, &result)
+	stated, signers := v.admit(data, request, &result)
 	if stated == nil || result.Refusal != nil {
 		return result
 	}
@@ -201,6 +216,13 @@ func (v *Verifier) Certificate(data []byte, request Request) Result {
 	if result.Refusal == nil {
 		result.Refusal = request.Policy.CheckFloors(stated.PredicateType, result.Counts)
 	}
+	if result.Refusal != nil {
+		return result
+	}
+	if stated.PredicateType == withdrawal.PredicateType {
+		result.Withdrawal = &withdrawal.Verified{Predicate: stated.Predicate, Signers: signers}
+	}
+	result.Told, result.Refusal = withdrawal.Apply(request.Withdrawals, stated, result.PayloadSha256, request.Policy)
 	return result
 }
 
@@ -211,13 +233,13 @@ func (v *Verifier) Admit(data []byte, request Request) Result {
 	return result
 }
 
-// admit gives the statement where stage 6 was passed under a policy, and the first refusal in
-// the result.
-func (v *Verifier) admit(data []byte, request Request, result *Result) *statement.Statement {
+// admit gives the statement where stage 6 was passed under a policy, with its known signers, and the
+// first refusal in the result.
+func (v *Verifier) admit(data []byte, request Request, result *Result) (*statement.Statement, []trust.Key) {
 	signed, err := envelope.Read(data, Limits(request.Policy))
 	if err != nil {
 		result.Refusal = err
-		return nil
+		return nil, nil
 	}
 	result.PayloadSha256 = specification.Sha256(signed.Payload)
 	signers, err := trust.CheckSignatures(signed, request.Policy)
@@ -230,7 +252,7 @@ func (v *Verifier) admit(data []byte, request Request, result *Result) *statemen
 		if request.Policy == nil && err.Code == "UNTRUSTED_SIGNER" {
 			result.Rederivation = v.rederive(signed.Payload, request, result)
 		}
-		return nil
+		return nil, nil
 	}
 	stated, err := statement.Read(signed.Payload, v.kinds)
 	if err == nil {
@@ -243,7 +265,7 @@ func (v *Verifier) admit(data []byte, request Request, result *Result) *statemen
 		err = request.Policy.CheckTime(stated.PredicateType, signers.Known, stated.IssuedAt, request.Clock)
 	}
 	result.Refusal = err
-	return stated
+	return stated, signers.Known
 }
 
 // Statement is stages 5, 6 and 8 over a payload.

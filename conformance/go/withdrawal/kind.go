@@ -1,5 +1,5 @@
-// Package withdrawal derives certificates of the kind `withdrawal` (withdrawal.md). What a folder of
-// them does to other certificates is no part of it.
+// Package withdrawal derives certificates of the kind `withdrawal`, and applies those that were verified
+// to other certificates (withdrawal.md).
 package withdrawal
 
 import (

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,11 +15,12 @@ import (
 	"lockstep/conformance/go/specification"
 	"lockstep/conformance/go/trust"
 	"lockstep/conformance/go/verify"
+	"lockstep/conformance/go/withdrawal"
 )
 
 const usage = `usage: lockstep-verify-go [--spec DIR] --protocol
        lockstep-verify-go [--spec DIR] [--trust FILE] [--state DIR] [--at TIME] [--subject FILE]
-                          [--evidence DIR] [--exhaustive] [--json] FILE...`
+                          [--evidence DIR] [--withdrawals DIR] [--exhaustive] [--json] FILE...`
 
 // options are the command line's.
 type options struct {
@@ -80,7 +82,7 @@ func parse(arguments []string) (options, error) {
 		case argument == "--json" || argument == "--protocol" || argument == "--exhaustive":
 			given.flags[argument] = true
 		case name == "--spec" || name == "--trust" || name == "--state" || name == "--at" ||
-			name == "--subject" || name == "--evidence":
+			name == "--subject" || name == "--evidence" || name == "--withdrawals":
 			if !joined {
 				i++
 				if i >= len(arguments) {
@@ -121,17 +123,33 @@ func verifyFiles(verifier *verify.Verifier, given options) int {
 		}
 		request.Evidence = document.Folder(folder)
 	}
+	var folder []string
+	if path, ok := given.values["--withdrawals"]; ok {
+		if folder, err = withdrawal.Files(path); err != nil {
+			return misused(fmt.Errorf("--withdrawals: %w", err))
+		}
+	}
 	policy, fault := trust.Locate(given.values["--trust"], given.values["--state"],
 		verifier.Spec.Trust, request.Clock)
-	request.Policy = policy
 	worst := 0
-	for _, file := range given.files {
+	judge := func(file string, request verify.Request) verify.Result {
+		request.Policy = policy
 		result := verify.Result{Refusal: fault}
 		if fault == nil {
 			result = judgeFile(verifier, file, request)
 		}
-		exit := report(verifier, file, result, given.flags["--json"])
-		worst = worse(worst, exit)
+		worst = worse(worst, report(verifier, file, result, given.flags["--json"]))
+		return result
+	}
+	// What is asked of the files, such as a subject, is not asked of withdrawals ([WDR-3]).
+	for _, path := range folder {
+		if found := judge(path, verify.Request{Clock: request.Clock}).Withdrawal; found != nil {
+			found.Name = filepath.Base(path)
+			request.Withdrawals = append(request.Withdrawals, *found)
+		}
+	}
+	for _, file := range given.files {
+		judge(file, request)
 	}
 	return worst
 }

@@ -29,6 +29,9 @@ func report(verifier *verify.Verifier, file string, result verify.Result, asJSON
 		return exit
 	}
 	fmt.Printf("%s %s\n", code, printable(file))
+	for _, line := range result.Told {
+		fmt.Printf("  %s\n", printable(line))
+	}
 	if result.Refusal == nil {
 		fmt.Printf("  %s; signers: %s; time: unproven\n", printable(result.Verdict), strings.Join(result.Signers, " "))
 		return exit
@@ -53,7 +56,7 @@ func jsonReport(file, code, pointer string, exit int, result verify.Result) *lcj
 		Set("counts", countsObject(result.Counts)).Set("ledger", nil).
 		Set("signers", lcj.Array(result.Signers)).Set("unknown_signatures", result.Unknown).
 		Set("rederivation", orNull(result.Rederivation)).Set("time", nil).
-		Set("payload_sha256", orNull(result.PayloadSha256))
+		Set("payload_sha256", orNull(result.PayloadSha256)).Set("lines", lcj.Array(result.Told))
 	if result.Refusal != nil && result.Refusal.Expected != "" {
 		object.Set("expected", result.Refusal.Expected).Set("got", result.Refusal.Got)
 	}
