@@ -16,6 +16,7 @@ from lockstep.certificate import lcj
 from lockstep.vectors import keys, lemmas
 from lockstep.vectors.blob import INLINE_BYTES, Blob, make, shorten
 from lockstep.vectors.edits import Edit, edit_blob, edit_value, stage
+from lockstep.vectors.subjects import SUBJECTS
 
 Scenario = dict[str, Any]
 
@@ -47,60 +48,6 @@ class Rendered:
 
     inputs: dict[str, Any]
     payload: Blob | None = None
-
-
-def _layout_sources(statement: dict[str, Any]) -> str:
-    sources = {
-        layout["source"]["path"]: layout["source"]["sha256"]
-        for layout in statement["predicate"]["layouts"]
-    }
-    return hashlib.sha256(lcj.encode(sources)).hexdigest()
-
-
-def _lemma_sources(statement: dict[str, Any]) -> str:
-    modules = statement["predicate"]["modules"]
-    sources = {module["path"]: module["sha256"] for module in modules}
-    return hashlib.sha256(lcj.encode(sources)).hexdigest()
-
-
-def _declarations(statement: dict[str, Any]) -> str:
-    held = {"layouts": statement["predicate"]["layouts"]}
-    return hashlib.sha256(lcj.encode(held)).hexdigest()
-
-
-def _held_document(name: str) -> Callable[[dict[str, Any]], str]:
-    return lambda statement: hashlib.sha256(lcj.encode(statement["predicate"][name])).hexdigest()
-
-
-def _requests(statement: dict[str, Any]) -> str:
-    requests = [one["request"] for one in statement["predicate"]["sequences"]]
-    by_id = {request["inference_id"]: request for request in requests}
-    return hashlib.sha256(lcj.encode(list(by_id.values()))).hexdigest()
-
-
-def _calibration(statement: dict[str, Any]) -> str:
-    unbound = ("issued_at", "critical", "producer", "not_run")
-    told = statement["predicate"].items()
-    return hashlib.sha256(lcj.encode({n: v for n, v in told if n not in unbound})).hexdigest()
-
-
-def _observations(statement: dict[str, Any]) -> str:
-    held = {name: statement["predicate"][name] for name in ("model", "series", "distances")}
-    return hashlib.sha256(lcj.encode(held)).hexdigest()
-
-
-_SUBJECTS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "$layouts": _layout_sources,
-    "$sources": _lemma_sources,
-    "$declarations": _declarations,
-    "$workload": _held_document("workload"),
-    "$schedule": _held_document("schedule"),
-    "$case": _held_document("case"),
-    "$requests": _requests,
-    "$calibration": _calibration,
-    "$observations": _observations,
-}
-"""Subjects whose digest follows from the predicate."""
 
 
 @cache
@@ -157,8 +104,8 @@ def _fill_subjects(statement: dict[str, Any]) -> None:
     """Put what follows from the predicate in the place of the names that stand for it."""
     for subject in statement.get("subject", ()):
         told = subject["digest"].get("sha256")
-        if isinstance(told, str) and told in _SUBJECTS:
-            subject["digest"]["sha256"] = _SUBJECTS[told](statement)
+        if isinstance(told, str) and told in SUBJECTS:
+            subject["digest"]["sha256"] = SUBJECTS[told](statement)
 
 
 def complete(declared: Scenario) -> Scenario:
@@ -192,7 +139,7 @@ class _Renderer:
             if stage(edit) == 0:
                 edit_value(self.root, resolve(edit))
         # An edit that names a digest has that of what was edited.
-        if any(str(edit.get("value")) in _SUBJECTS for edit in edits):
+        if any(str(edit.get("value")) in SUBJECTS for edit in edits):
             _fill_subjects(self.root["statement"])
 
     def part(self, name: str, blob: Blob) -> Blob:
