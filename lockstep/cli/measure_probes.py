@@ -18,7 +18,7 @@ OUTPUT = certificate("measurement.cert.json")
 DECODER = 16
 """Prompt tokens of the decoder that waits beside a long prefill."""
 BEHIND = 4
-"""Tokens that it has had when the prefill is sent."""
+"""Tokens that it has had when the prefill is sent; half of its answer where that is shorter."""
 LONGEST = 4096
 """Tokens of the longest prompt that is chosen without being asked for."""
 
@@ -132,11 +132,28 @@ def _probed(
     async def run() -> Probed:
         await probing.detect()
         known = probing.seen(())
+        if wanted is not None and form == "tokens":
+            _require_within(servers, wanted)
         entries = chosen(wanted or _around(servers, known), new)
         await probing.measure(entries)
         return probing.seen(entries)
 
     return run_until_signal(run())
+
+
+def _require_within(servers: Sequence[Server], lengths: Sequence[int]) -> None:
+    """See that each prompt, and a token of an answer, fits into what a server says it takes.
+
+    Raises:
+        LockstepError: USAGE.
+    """
+    from lockstep.errors import LockstepError
+
+    for server in servers:
+        context = None if server.known is None else server.known.found.description.context
+        if context is not None and max(lengths) >= context:
+            expected = f"below {context}, the context of {server.wanted.name}"
+            raise LockstepError("USAGE", "--lengths", expected, max(lengths))
 
 
 def _tell(line: str) -> None:
@@ -171,7 +188,7 @@ def chosen(lengths: Sequence[int], new: int) -> list[Entry]:
     return [
         *(Entry(f"prefill-{length}", "prefill", (length,), (1,)) for length in lengths),
         Entry("decode", "decode", (DECODER,), (new,)),
-        Entry(f"stall-{longest}", "stall", (DECODER, longest), (new, 1), BEHIND),
+        Entry(f"stall-{longest}", "stall", (DECODER, longest), (new, 1), min(BEHIND, new // 2)),
     ]
 
 

@@ -12,6 +12,7 @@ import pytest
 from lockstep.certificate.statement import measurement_subjects
 from lockstep.certificate.statement import statement as stated
 from lockstep.claims.measurement import predicate
+from lockstep.measure.observation import Sample
 from tests.measure import probed
 from tests.measure.probed import document
 from tests.statements import get, judge, put, refusal
@@ -210,3 +211,20 @@ def test_a_receipt_cannot_be_hidden(statement: Statement) -> None:
 def test_without_probes_there_is_no_sample(statement: Statement) -> None:
     put(statement, P, None)
     assert refusal(statement) == (BAD, f"{R}/0/sample")
+
+
+def test_a_stall_that_there_was_not_has_no_quantity() -> None:
+    """A decoder whose tokens come in one part has no gaps; the run is told of all the same."""
+
+    def at_once(one: Sample) -> Sample:
+        first = one.requests[0]
+        if len(one.requests) == 1:
+            return one
+        told = replace(first, arrivals_us=first.arrivals_us[:1], end_us=first.arrivals_us[0])
+        return replace(one, requests=(told, *one.requests[1:]))
+
+    folded = predicate(document(at_once), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    empty = [record for record in folded["records"] if not record["values"]]
+    assert {record["id"] for record in empty} == {"small-stall-200-0", "large-stall-200-0"}
+    one = stated("measurement", measurement_subjects(folded), folded)
+    assert judge(one).counts["records_refused"] == 0
