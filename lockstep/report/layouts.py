@@ -99,7 +99,6 @@ def _layout(judged: Judged, number: int, layout: Layout, geometry: Geometry) -> 
         about,
         element("p", "Not realisable at this geometry.") if found is None else _map(found, layout),
         id=identity(judged, number),
-        data_p=pointer,
     )
 
 

@@ -63,13 +63,11 @@ def draw(judged: Judged) -> Markup:
 
 def _grid(judged: Judged, names: Sequence[str], table: str) -> Markup:
     rows = {(row["src"], row["dst"]): n for n, row in enumerate(judged.predicate["rows"])}
-    head = [
-        element("th", element("span", name), scope="col", data_p=f"/predicate/layouts/{number}")
-        for number, name in enumerate(names)
-    ]
+    head = [element("th", element("span", name), scope="col") for name in names]
     body = []
     for number, src in enumerate(names):
-        cells: list[Content] = [element("th", src, scope="row")]
+        link = figure(judged, f"/predicate/layouts/{number}/name", src)
+        cells: list[Content] = [element("th", link, scope="row")]
         for column, dst in enumerate(names):
             cells.append(_cell(judged, rows.get((src, dst)), number == column))
         body.append(element("tr", cells))
