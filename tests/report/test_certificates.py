@@ -115,7 +115,8 @@ def test_the_command_writes_a_page_and_names_what_is_refused(folder: Path, tmp_p
     ]
     text = out.read_text("utf-8")
     assert "REFUSED SIGNATURE_INVALID" in text
-    assert "alert(1)" not in text
+    assert "<script>alert(1)" not in text
+    assert "&lt;script&gt;alert(1)" in text
 
 
 @pytest.mark.parametrize(
