@@ -3,64 +3,28 @@
 from __future__ import annotations
 
 import struct
+import sys
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lockstep.claims.layout_observation import predicate
 from lockstep.errors import LockstepError
 from lockstep.layouts.geometry import Geometry
-from lockstep.observation.engines import llamacpp_model
+from lockstep.observation import observe
+from lockstep.observation.engines import llamacpp, llamacpp_model
 from lockstep.observation.engines.llamacpp_state import read
+from lockstep.observation.environment import Environment
 from lockstep.observation.numbers import digits
+from tests.observation.gguf_reader import opened
+
+ROOT = Path(__file__).resolve().parents[2]
 
 GEOMETRY = Geometry(5, 2, 3, 4, 0, 0, "float16")
 SIZE = GEOMETRY.kv_heads * GEOMETRY.head_dim
-NAMES = {2: "H", 4: "I", 5: "i", 6: "f", 7: "?"}
-
-
-class _File:
-    """A GGUF file, read from its start as its specification has it."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def take(self, form: str) -> tuple[int, ...]:
-        found = struct.unpack_from("<" + form, self.data, self.at)
-        self.at += struct.calcsize("<" + form)
-        return found
-
-    def text(self) -> str:
-        (length,) = self.take("Q")
-        self.at += length
-        return self.data[self.at - length : self.at].decode()
-
-    def value(self, kind: int) -> object:
-        if kind == 8:
-            return self.text()
-        if kind == 9:
-            inner, length = self.take("IQ")
-            return [self.value(inner) for _ in range(length)]
-        return self.take(NAMES[kind])[0]
-
-
-def opened(data: bytes) -> tuple[dict[str, object], dict[str, np.ndarray]]:
-    file = _File(data)
-    assert file.take("4s3I")[:2] == (b"GGUF", 3)
-    file.at = 8
-    tensors, named = file.take("QQ")
-    header = {file.text(): file.value(*file.take("I")) for _ in range(named)}
-    places = []
-    for _ in range(tensors):
-        name, (rank,) = file.text(), file.take("I")
-        places.append((name, file.take(f"{rank}Q")[::-1], *file.take("IQ")))
-    start = -(-file.at // 32) * 32
-    found = {}
-    for name, shape, kind, offset in places:
-        assert (kind, offset % 32) == (0, 0)
-        count = int(np.prod(shape))
-        found[name] = np.frombuffer(data, "<f4", count, start + offset).reshape(shape)
-    return header, found
 
 
 def test_the_model_computes_the_digits_exactly() -> None:
@@ -120,3 +84,24 @@ def test_another_file_is_refused(data: bytes, dtype: str) -> None:
     with pytest.raises(LockstepError) as fault:
         read(data, dtype, 5, 2)
     assert fault.value.code == "ENGINE_NOT_OBSERVED"
+
+
+def test_a_server_that_keeps_what_is_declared_matches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "llama-server"
+    program.parent.mkdir()
+    script = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import tests.observation.made_up_llama"
+    )
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{script}" "$@"\n', "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(Environment, "identity", lambda *_: ("1", {"f": "0" * 64}))
+    monkeypatch.setattr(
+        llamacpp, "CACHES", [replace(one, dtypes=one.dtypes[:1]) for one in llamacpp.CACHES]
+    )
+    seen = observe.observe("llamacpp", GEOMETRY, Environment(tmp_path))
+    folded = predicate(seen, issued_at="", producer={})
+    assert [one["verdict"] for one in folded["observations"]] == ["MATCHES", "MATCHES"]
+    assert "llamacpp/llamacpp-flash" in seen.cited
+    assert "llamacpp/llamacpp-state-flash" not in seen.cited
