@@ -130,28 +130,40 @@ def test_what_the_requests_allow_may_be_too_much(
     assert refused("LIMIT_SIZE", lambda: judge(document, "file")).pointer == "file:/sequences"
 
 
-@pytest.mark.parametrize("bloated", ["support", "positions"])
-def test_an_executor_cannot_make_a_file_too_large(document: dict[str, Any], bloated: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "signed"),
+    [
+        # A token more than top_k, more positions than max_tokens, more than there can be.
+        ("LIMIT_SIZE", [{"token": "1", "support": [["1", "-1"]] * 21}]),
+        ("LIMIT_SIZE", [{"token": "1", "support": [["1", "-1"]] * 12}] * 9),
+        ("BAD_VALUE", [{"token": "1", "support": None}] * 16_385),
+    ],
+)
+def test_an_executor_cannot_make_a_file_too_large(
+    document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, fault: str, signed: list[Any]
+) -> None:
     (one,) = document["sequences"]
     large = copy.deepcopy(one) | {"choice": 0}
-    wide = {"token": "1", "support": [["1", "-1"]] * 1024}
-    positions = large["artifact"]["positions"]
-    large["artifact"]["positions"] = [wide] * 257 if bloated == "support" else positions * 5000
+    large["artifact"]["positions"] = signed
+    monkeypatch.setitem(spec.load("sampling.json"), "pairs_most", pairs_of(judge(document)))
     document["sequences"].append(large)
     honest, blank = judge(document)
     assert honest.outcome.verdict == "honest"
     assert (blank.outcome.verdict, blank.outcome.reason) == ("invalid_artifact", "copy_differs")
     assert blank.artifact == blank_artifact()
-    assert blank.fault.startswith("LIMIT_SIZE" if bloated == "support" else "BAD_VALUE")
+    assert blank.fault.startswith(fault)
 
 
-def test_supports_that_nobody_looks_at_are_left_out(document: dict[str, Any]) -> None:
+def test_supports_that_nobody_looks_at_are_left_out(
+    document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (one,) = document["sequences"]
     one["request"]["temperature"] = "0"
-    one["artifact"]["positions"] = [{"token": "1", "support": [["1", "-1"]] * 1024}] * 257
+    positions = len(one["artifact"]["positions"])
+    monkeypatch.setitem(spec.load("sampling.json"), "pairs_most", 1)
     (judged,) = judge(document)
     assert (judged.outcome.verdict, judged.outcome.reason) == ("not_covered", "greedy")
-    assert (judged.outcome.positions, pairs_of((judged,))) == (257, 0)
+    assert (judged.outcome.positions, pairs_of((judged,))) == (positions, 0)
 
 
 def sent(member: str, value: object) -> Callable[[dict[str, Any]], object]:

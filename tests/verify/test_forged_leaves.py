@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lockstep.vectors import scenario
+from lockstep.vectors.subjects import SUBJECTS
 from lockstep_verify import lcj, spec
 from lockstep_verify.errors import Refusal
 from lockstep_verify.schema import resolve
@@ -53,7 +54,7 @@ def edited(statement: dict[str, Any], path: Path, value: Any, digest: str) -> di
         holder = holder[step]
     holder[path[-1]] = value
     held = {"model": made["predicate"].get("model", {}).get("sha256")}
-    held[digest.removeprefix("$")] = scenario._SUBJECTS[digest](made)
+    held[digest.removeprefix("$")] = SUBJECTS[digest](made)
     for subject in made["subject"]:
         if subject["name"] in held:
             subject["digest"]["sha256"] = held[subject["name"]]
