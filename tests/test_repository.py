@@ -219,6 +219,7 @@ def test_wheel_carries_the_data_byte_for_byte(
 def test_wheel_holds_both_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
     assert {"lockstep/py.typed", "lockstep_verify/py.typed"} <= names
+    assert {"lockstep/report/report.css", "lockstep/report/report.js"} <= names
     for package, inside in ((PRODUCER, "lockstep"), (VERIFIER, "lockstep_verify")):
         assert {
             f"{inside}/{path.relative_to(package).as_posix()}" for path in modules(package)
