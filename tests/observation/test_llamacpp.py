@@ -105,3 +105,13 @@ def test_a_server_that_keeps_what_is_declared_matches(
     assert [one["verdict"] for one in folded["observations"]] == ["MATCHES", "MATCHES"]
     assert "llamacpp/llamacpp-flash" in seen.cited
     assert "llamacpp/llamacpp-state-flash" not in seen.cited
+
+
+def test_without_a_library_that_asks_servers_it_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Environment, "identity", lambda *_: ("1", {"f": "0" * 64}))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(LockstepError) as fault:
+        observe.observe("llamacpp", GEOMETRY, Environment(tmp_path))
+    assert (fault.value.code, fault.value.expected) == ("LIBRARY_MISSING", "httpx")

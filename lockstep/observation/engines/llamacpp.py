@@ -6,6 +6,7 @@ token took; so what is seen is the file, and how memory pads it is not.
 
 from __future__ import annotations
 
+import importlib.util
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,10 +53,14 @@ def written(
         environment: that has llama.cpp.
 
     Raises:
-        LockstepError: ENGINE_NOT_OBSERVED, ENDPOINT_DOWN.
+        LockstepError: ENGINE_NOT_OBSERVED, ENDPOINT_DOWN; LIBRARY_MISSING where servers cannot be
+            asked.
     """
     from lockstep.certify.signals import run_until_signal
 
+    if importlib.util.find_spec("httpx") is None:
+        hint = "Install the extra 'certify'."
+        raise LockstepError("LIBRARY_MISSING", "--engine", "httpx", "no such library", hint)
     prompts = llamacpp_model.prompts(geometry)
     with tempfile.TemporaryDirectory() as scratch:
         model, state = Path(scratch, "model.gguf"), Path(scratch, "slot.bin")
