@@ -17,10 +17,11 @@ OUTPUT = options.certificate("measurement.cert.json")
 
 
 def register(group: typer.Typer) -> None:
-    """Add the commands `metrics`, `sign` and `show` to the group `measure`."""
+    """Add the commands `metrics`, `sign`, `show` and `substitute` to the group `measure`."""
     group.command()(metrics)
     group.command()(sign)
     group.command()(show)
+    group.command()(substitute)
 
 
 def metrics(
@@ -114,20 +115,60 @@ def show(
 ) -> None:
     """Verify a certificate of measurements, print its tables, and draw its fits.
 
-    Example: lockstep measure show evidence/measurement-seed-001.cert.json --plot fits.svg
+    Fits of a certificate that is not verified, or of which a claim is withdrawn, are not drawn.
+
+    Example: lockstep measure show evidence/measurement-seed-001.cert.json \
+        --trust evidence/trust.json --plot fits.svg
     """
     from lockstep.cli import say
     from lockstep.cli.show import present
 
     if plot is not None:
         options.require_output(plot, "--plot")
-    data = present(certificate, trust, withdrawals, rows)
+    try:
+        data = present(certificate, trust, withdrawals, rows)
+    except typer.Exit:
+        if plot is not None:
+            say(f"{plot} is not drawn: the certificate did not verify.")
+        raise
     if plot is not None:
         from lockstep.evidence.index import statement_of
         from lockstep.measure.plot import draw
 
         draw(statement_of(data)["predicate"], plot)
         say(f"wrote {plot}")
+
+
+def substitute(
+    certificate: Path = typer.Argument(..., help="A certificate of kind measurement."),
+    profile: str = typer.Argument(..., help="The profile that is asked for."),
+    by: str = typer.Argument(..., help="The profile that would serve in its place."),
+    trust: Path | None = typer.Option(None, help="Trust policy for the verification."),
+    withdrawals: Path | None = typer.Option(None, help="Folder of withdrawals to heed."),
+) -> None:
+    """Say whether one profile may serve in place of another: exit status 3 where it may not.
+
+    It may where a verified gate says interchangeable. One that nobody measured says no.
+
+    Example: lockstep measure substitute measurement.cert.json four-ranks two-ranks
+    """
+    from lockstep.cli import say
+    from lockstep.cli.show import verified
+    from lockstep.evidence.index import statement_of
+    from lockstep.measure.comparisons import require_substitutable
+
+    predicate = statement_of(verified(certificate, trust, withdrawals))["predicate"]
+    known = [one["id"] for one in predicate.get("profiles", ())]
+    for name, hint in ((profile, "PROFILE"), (by, "BY")):
+        if name not in known:
+            raise typer.BadParameter(f"one of {', '.join(known) or 'none'}", param_hint=hint)
+    # A distance is the same from either side, and so is what it decides.
+    gates = [one for one in predicate["gates"] if {one["first"], one["second"]} == {profile, by}]
+    if profile != by:
+        places = [one["verdict"] for one in gates] or ["unmeasured"]
+        for verdict in places:
+            require_substitutable(verdict, f"{by} for {profile}")
+    say(f"{by} may serve in place of {profile}.")
 
 
 def summary(predicate: dict[str, Any]) -> list[str]:

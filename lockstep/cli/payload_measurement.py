@@ -7,10 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from lockstep.cli.payload_parts import SHOWN_DIGITS, about, counts_table, table
+from lockstep.cli.payload_probes import probes
 from lockstep.cli.tables import Table
 
 DIGITS = 6
 """Significant digits of a figure that is no integer; the certificate has the fraction."""
+
+_LISTED = 3
+"""Names that are listed; of more the number."""
 
 _KINDS = {
     "DirectMeasurement": "measured",
@@ -50,12 +54,14 @@ def measurement(predicate: dict[str, Any], rows: bool) -> list[Table]:
             ),
             ("not run", "; ".join(predicate["not_run"]), "/predicate/not_run"),
         ),
+        *probes(predicate["probes"], rows),
         *named,
         table("fits", ("fit", "law", "records", "coefficients", "largest residual", "condition"),
               map(_fit, predicate["fits"]), "/predicate/fits"),
+        table("left out of fits", ("fit", "record", "why"), *_left_out(predicate["fits"])),
         table("routes", ("route", "first", "second", "apart", "envelope"),
               map(_route, predicate["routes"]), "/predicate/routes"),
-        table("published figures", ("outcome", "what", "printed", "computed", "why"),
+        table("published figures", ("outcome", "what", "printed", "computed", "held to", "why"),
               [_published(one, readings) for one in predicate["published"]],
               "/predicate/published"),
         table("gates", ("may", "serve for", "verdict", "within", "across"),
@@ -120,7 +126,34 @@ def _mixture(kinds: list[str]) -> str:
 def _reading(one: dict[str, Any]) -> tuple[str, ...]:
     value = shown(number(one["value"]))
     profiles = " against ".join(one["profiles"]) or "none"
-    return one["name"], value, one["unit"], _KINDS[one["kind"]], profiles
+    return one["name"], value, one["unit"], f"{_KINDS[one['kind']]}: {_made(one)}", profiles
+
+
+def _made(one: dict[str, Any]) -> str:
+    """Say of what a reading is made."""
+    if "quantity" in one:
+        records = one["records"]
+        return f"{one['statistic']} {one['quantity']} of {_few(records, 'records')}"
+    if one["operation"] == "coefficient":
+        return f"{one['coefficient']} of the fit {one['operands'][0]}"
+    if one["operation"] == "given":
+        return "given"
+    return f"{one['operation']} of {_few(one['operands'], 'readings')}"
+
+
+def _few(names: list[str], what: str) -> str:
+    return ", ".join(names) if len(names) <= _LISTED else f"{len(names)} {what}"
+
+
+def _left_out(fits: list[dict[str, Any]]) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Give the records that fits leave out, each with its reason, and where they stand."""
+    rows: list[tuple[str, ...]] = []
+    places = []
+    for place, fit in enumerate(fits):
+        for number, one in enumerate(fit["left_out"]):
+            rows.append((fit["name"], one["record"], one["reason"]))
+            places.append(f"/predicate/fits/{place}/left_out/{number}")
+    return rows, places
 
 
 def _profile(one: dict[str, Any]) -> str:
@@ -154,7 +187,18 @@ def _route(one: dict[str, Any]) -> tuple[str, ...]:
 def _published(one: dict[str, Any], readings: dict[str, Any]) -> tuple[str, ...]:
     computed = "-" if one["reading"] is None else shown(number(readings[one["reading"]]["value"]))
     printed = f"{shown(number(one['value']))} {one['unit']}"
-    return one["outcome"].replace("_", " "), one["says"], printed, computed, one["reason"] or ""
+    outcome, why = one["outcome"].replace("_", " "), one["reason"] or ""
+    return outcome, one["says"], printed, computed, _held_to(one), why
+
+
+def _held_to(one: dict[str, Any]) -> str:
+    """Say how near a computed figure must come to the printed one."""
+    if one["reading"] is None:
+        return "-"
+    if one["rounding"] == "envelope":
+        return f"within {one['envelope_ppm']:,} ppm"
+    digit = shown(number(one["resolution"]))
+    return f"nearest {digit}" if one["rounding"] == "nearest" else f"down to {digit}"
 
 
 def _gate(one: dict[str, Any]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from lockstep.cli.measure_throughput import ratio
 from lockstep.cli.payload_parts import about, counts_table, listed, table
+from lockstep.cli.payload_probes import identity, sent
 from lockstep.cli.tables import Table
 
 
@@ -38,26 +39,8 @@ def throughput(predicate: dict[str, Any], rows: bool) -> list[Table]:
             ],
             "/predicate/arms",
         ),
-        table(
-            "identity",
-            ("arm", "field", "observed", "recorded"),
-            [
-                (one["name"], pin["name"], pin["observed"] or "not read", pin["recorded"] or "-")
-                for one in predicate["arms"]
-                for pin in one["pins"]
-                if rows or pin["recorded"] is not None
-            ],
-        ),
-        table(
-            "settings, read back from what was sent",
-            ("arm", "setting", "requested", "resolved", "cause"),
-            [
-                (one["arm"], *_setting(entry))
-                for one in predicate["settings"]
-                for entry in one["entries"]
-                if rows or entry["cause"] != "requested"
-            ],
-        ),
+        identity(predicate["arms"], "/predicate/arms", rows),
+        sent(predicate["settings"], "/predicate/settings", rows),
         table(
             "refused samples",
             ("sample", "arm", "refusal"),
@@ -91,16 +74,3 @@ def _arm(one: dict[str, Any], spread: dict[str, Any]) -> tuple[str, ...]:
         walls = f"{spread['largest_us'] / spread['smallest_us']:.2f}"
     flagged = ", flagged" if spread["flagged"] else ""
     return one["name"], one["role"], one["adapter"], process, walls + flagged
-
-
-def _setting(entry: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        entry["name"],
-        _told(entry["requested"]),
-        _told(entry["resolved"]),
-        entry["cause"],
-    )
-
-
-def _told(value: str | None) -> str:
-    return "nothing" if value is None else value

@@ -62,6 +62,23 @@ def present(certificate: Path, trust: Path | None, withdrawals: Path | None, row
     return data
 
 
+def verified(certificate: Path, trust: Path | None, withdrawals: Path | None) -> bytes:
+    """Verify a certificate, and give its bytes.
+
+    Raises:
+        LockstepError: FILE_UNREADABLE, LIMIT_SIZE; the code that the verifier gives.
+    """
+    from lockstep.errors import LockstepError
+
+    data = read_certificate(certificate)
+    result = _verified(data, trust, withdrawals)
+    if result["exit"] != 0:
+        hint = f"`lockstep-verify {certificate}` says more; --trust names a policy."
+        pointer = result["pointer"] or str(certificate)
+        raise LockstepError(result["code"], pointer, result["expected"], result["got"], hint)
+    return data
+
+
 def _verified(data: bytes, trust: Path | None, withdrawals: Path | None) -> dict[str, Any]:
     """Have bytes verified, and every withdrawal before them."""
     from lockstep.certificate.verifier import verify

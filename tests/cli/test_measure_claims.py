@@ -123,6 +123,61 @@ def test_show_prints_fits_and_readings(lockstep: Run, signed: Path) -> None:
     assert "NOT VERIFIED" in lockstep("measure", "show", str(signed), exit=3)
 
 
+def test_show_says_how_figures_are_made_and_judged(lockstep: Run, signed: Path) -> None:
+    assert "measured: mean wall_us of r1, r2, r3" in lockstep(
+        "measure", "show", str(signed), "--trust", "trust.json", "--rows"
+    )
+    said = lockstep("measure", "show", str(signed), "--plot", "fit.svg", exit=3)
+    assert "fit.svg is not drawn" in said
+    assert not Path("fit.svg").exists()
+
+
+GATE = """
+sources = [{id = "text", title = "t", place = "p"}]
+profiles = [{id = "p", model = "a model"}, {id = "q", model = "a model", topology = "two"},
+            {id = "r"}]
+arms = [ARMS]
+records = [RECORDS]
+direct = [{name = "d_unat", records = ["r0"], quantity = "distance_unat", statistic = "only"}]
+gates = [{name = "g", first = "p", second = "q"}, {name = "h", first = "p", second = "r"}]
+"""
+
+
+def gated(across: int) -> str:
+    """Give a document of repeats and relaunches at 5, and of another distance across."""
+    pairs = [("p0", "p0", 5), ("p0", "p1", 5), ("q0", "q0", 5), ("q0", "q1", 5)]
+    pairs.append(("p0", "q0", across))
+    arms = [
+        f'{{id = "{name}{n}", engine = "vllm", profile = "{name}", launch = {n}}}'
+        for name in "pqr"
+        for n in (0, 1)
+    ]
+    records = [
+        f'{{id = "r{i}", arm = "{a}", against = "{b}", source = "text", '
+        f'values = [{{quantity = "distance_unat", value = {d}}}]}}'
+        for i, (a, b, d) in enumerate(pairs)
+    ]
+    return GATE.replace("ARMS", ", ".join(arms)).replace("RECORDS", ", ".join(records))
+
+
+def test_one_profile_serves_for_another_only_where_it_was_measured(
+    lockstep: Run, signed: Path
+) -> None:
+    asked = ("measure", "substitute")
+    trust = ("--trust", "trust.json")
+    for across, status in ((5, 0), (6, 3)):
+        Path("g.toml").write_text(gated(across), "utf-8")
+        sign = ("measure", "sign", "g.toml", "-o", f"{across}.cert.json", "--key", "key.pem")
+        lockstep(*sign, *ISSUED)
+        for pair in (("p", "q"), ("q", "p")):
+            said = lockstep(*asked, f"{across}.cert.json", *pair, *trust, exit=status)
+            assert ("may serve" if status == 0 else "SUBSTITUTION_REFUSED") in said
+    assert "unmeasured" in lockstep(*asked, "5.cert.json", "p", "r", *trust, exit=3)
+    assert "unmeasured" in lockstep(*asked, "5.cert.json", "q", "r", *trust, exit=3)
+    assert "UNTRUSTED_SIGNER" in lockstep(*asked, "5.cert.json", "p", "q", exit=3)
+    lockstep(*asked, "5.cert.json", "p", "nobody", *trust, exit=2)
+
+
 def test_withdrawn_claims_are_shown(lockstep: Run, signed: Path) -> None:
     Path("w").mkdir()
     lockstep(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lockstep import spec
 from lockstep.certify.adapters.catalogue import ADAPTERS
 from lockstep.certify.ask import Ask
 from lockstep.measure import settings
@@ -88,6 +89,13 @@ def test_causes() -> None:
     assert (found["top_p"].resolved, found["top_p"].cause) == ("1", "harness")
     assert (found["seed"].resolved, found["seed"].cause) == (None, "unchosen")
     assert (found["chat_template"].resolved, found["chat_template"].cause) == ("none", "harness")
+    others = [
+        one.cause
+        for one in settings.resolved({"ignore_eos": "off", "min_p": "0"}, [body])
+        if one.name in ("ignore_eos", "min_p")
+    ]
+    causes = {one.cause for one in found.values()} | set(others)
+    assert causes == set(spec.load("probe.json")["causes"])
 
 
 def test_a_chat_route_applies_the_servers_template() -> None:
