@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from lockstep.report.figures import Judged, figure
-from lockstep.report.markup import Content, Markup, element
+from lockstep.report.markup import Markup, element
 from lockstep.report.parts import counted, key, scrolled, table, verdict
 
 SIGNS = {
-    "killed": ("killed", "K", "killed: the observer noticed"),
-    "survived": ("survived", "s", "survived: it looked, the fault was live, and it saw nothing"),
-    "not_exercised": ("idle", "·", "not exercised: the fault's value did not differ there"),
-    "unfit": ("unfit", "u", "unfit: the observer does not hold on the engine as it is"),
-    "not_run": ("unknown", "?", "not run"),
+    "killed": ("k", "K", "killed: the observer noticed"),
+    "survived": ("s", "s", "survived: it looked, the fault was live, and it saw nothing"),
+    "not_exercised": ("i", "·", "not exercised: the fault's value did not differ there"),
+    "unfit": ("f", "u", "unfit: the observer does not hold on the engine as it is"),
+    "not_run": ("n", "?", "not run"),
 }
 """Class, letter and meaning of each outcome of a cell."""
 
@@ -40,7 +40,7 @@ def draw(judged: Judged) -> Markup:
             ("not_exercised", "not exercised"),
             ("cells", "cells"),
         ),
-        element("p", "Verdict ", verdict(judged, "/predicate/verdict")),
+        element("p", "Verdict ", verdict(judged, "/predicate/verdict"), "."),
         key([(f"k-{one}", sign, says) for one, sign, says in SIGNS.values()]),
         scrolled(_grid(judged), "kill matrix"),
         table(
@@ -60,7 +60,7 @@ def _grid(judged: Judged) -> Markup:
         element(
             "tr",
             element("th", figure(judged, f"/predicate/rows/{n}", row["operator"]), scope="row"),
-            [_cell(cell["outcome"], f"{n}/cells/{place}") for place, cell in
+            [_cell(cell["outcome"], f"{n}:{place}") for place, cell in
              enumerate(row["cells"])],
         )
         for n, row in enumerate(predicate["rows"])
@@ -76,6 +76,7 @@ def _grid(judged: Judged) -> Markup:
     )
 
 
-def _cell(outcome: str, place: Content) -> Markup:
+def _cell(outcome: str, place: str) -> Markup:
+    """Give a cell; `place` is its row and its place there, which the script makes a pointer of."""
     class_, sign, _ = SIGNS[outcome]
-    return element("td", sign, class_=f"k-{class_}", data_i=str(place))
+    return element("td", sign, class_=f"k-{class_}", data_i=place)

@@ -106,9 +106,10 @@ function cellDetail(grid, number) {
   const cells = readData(grid.id), cell = cells[number];
   const certificate = certificateOf(grid), at = "/predicate/cells/";
   const rows = [number, cell.partner].filter((n) => n >= 0).flatMap((n) => cells[n].rounds.map(
-    ([name, outputs], place) => ({
-      name: n === number ? name : "against cell " + n + ", " + name,
-      pointer: at + n + "/rounds/" + place, outputs,
+    ([lifetime, round, outputs], place) => ({
+      name: (n === number ? "" : `against cell ${n}, `) + `lifetime ${lifetime} round ${round}`,
+      pointer: at + n + "/rounds/" + place,
+      outputs: outputs.length ? outputs : cells[n].rounds[0][2],
     })));
   const told = grid.querySelector(`[data-i="${number}"]`).getAttribute("aria-label");
   const head = make("h4", cell.case, ": ", link(certificate, at + number, told));
@@ -166,11 +167,12 @@ function scrolled(content, label) {
   return box;
 }
 
+// A cell's place is a row's number, or a row's and that of a cell in it: 3, or 3:7.
 function chooseCell(cell) {
   const grid = cell.closest("table.grid");
   for (const old of grid.querySelectorAll("[aria-selected]")) old.removeAttribute("aria-selected");
   cell.setAttribute("aria-selected", "true");
-  showSource(certificateOf(grid), grid.dataset.base + cell.dataset.i);
+  showSource(certificateOf(grid), grid.dataset.base + cell.dataset.i.replace(":", "/cells/"));
   const place = grid.id ? document.getElementById(grid.id + "-detail") : null;
   if (!place) return;
   const detail = grid.id.startsWith("m") ? pairDetail : cellDetail;

@@ -150,11 +150,17 @@ def _cell_data(number: int, cells: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "says": message(cell),
         "case": cell["case"],
         "rounds": [
-            [f"lifetime {one['lifetime']} round {one['number']}",
-             [-1 if output is None else output for output in one["outputs"]]]
+            [one["lifetime"], one["number"], _outputs(one, cell["rounds"][0])]
             for one in cell["rounds"]
         ],
-    }  # fmt: skip
+    }
+
+
+def _outputs(one: Mapping[str, Any], first: Mapping[str, Any]) -> list[int]:
+    """Give a round's answers, -1 where there is none; nothing where they are the first round's."""
+    if one is not first and one["outputs"] == first["outputs"]:
+        return []
+    return [-1 if output is None else output for output in one["outputs"]]
 
 
 def _width(cell: Mapping[str, Any]) -> int:

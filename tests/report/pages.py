@@ -66,7 +66,7 @@ class Page(HTMLParser):
         if "data-p" in own:
             self.pointers.append((own.get("data-c") or self._nearest("data-c"), own["data-p"]))
         if "data-i" in own:
-            place = self._nearest("data-base") + own["data-i"]
+            place = self._nearest("data-base") + own["data-i"].replace(":", "/cells/")
             self.pointers.append((self._nearest("data-c"), place))
         if tag not in VOID:
             self._open.append((tag, own))
