@@ -28,6 +28,8 @@ AREAS = (
     "detection",
     "distance-calibration",
     "sampling-experiments",
+    "measurement",
+    "layout-observation",
     "throughput",
     "withdrawal",
 )

@@ -27,7 +27,8 @@ from tests.conformance.built import ROOT, SOURCE, Go, command_of
 
 DERIVED = {
     "campaign": 5, "certification": 6, "detection": 6, "distance-calibration": 6, "fidelity": 8,
-    "finding": 12, "hunt": 15, "invariance": 6, "lean": 10, "mutation": 5, "replay": 12,
+    "finding": 12, "hunt": 15, "invariance": 6, "layout-observation": 6, "lean": 10,
+    "measurement": 8, "mutation": 5, "replay": 12,
     "sampling": 8, "sampling-experiments": 8, "smt": 8, "throughput": 6, "withdrawal": 6,
 }  # fmt: skip
 """The kinds that this implementation derives, and how many outcomes mutants of each reach."""
@@ -45,6 +46,8 @@ FEWER = {
     "detection": 40,
     "distance-calibration": 150,
     "invariance": 90,
+    "layout-observation": 100,
+    "measurement": 150,
     "mutation": 40,
     "sampling-experiments": 150,
     "smt": 150,

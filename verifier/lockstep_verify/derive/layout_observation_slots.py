@@ -17,18 +17,25 @@ def numbers(geometry: dict[str, Any]) -> int:
 
 
 def read(runs: list[dict[str, Any]], geometry: dict[str, Any], at: str) -> list[list[list[int]]]:
-    """Give what each slot of each buffer of each run holds; NOWHERE for nothing (OBS-2)."""
+    """Give what each slot of each buffer of each run holds; NOWHERE for nothing (OBS-2).
+
+    Raises:
+        Refusal: BAD_VALUE, at a run of another type, then at a buffer of another length.
+    """
     seen: list[str] = []
-    held = []
     for number, run in enumerate(runs):
         dtype = run["dtype"]
         if dtype in seen or (number == 0 and dtype != geometry["dtype"]):
             expected = "the geometry's element type first, each once"
-            raise Refusal("BAD_VALUE", f"{at}/runs/{number}/dtype", expected, dtype)
+            raise Refusal("BAD_VALUE", f"{at}/runs/{number}", expected, dtype)
         seen.append(dtype)
-        held.append([_slots(buffer, dtype, numbers(geometry), f"{at}/runs/{number}/buffers/{place}")
-                     for place, buffer in enumerate(run["buffers"])])  # fmt: skip
-    return held
+    return [
+        [
+            _slots(buffer, run["dtype"], numbers(geometry), f"{at}/runs/{number}/buffers/{place}")
+            for place, buffer in enumerate(run["buffers"])
+        ]
+        for number, run in enumerate(runs)
+    ]
 
 
 def _slots(buffer: dict[str, Any], dtype: str, count: int, at: str) -> list[int]:
@@ -38,7 +45,7 @@ def _slots(buffer: dict[str, Any], dtype: str, count: int, at: str) -> list[int]
         width = 4 if dtype == "float32" else 2
         if len(data) != width * prod(buffer["extents"]):
             expected = f"{prod(buffer['extents'])} elements of {width} bytes"
-            raise Refusal("BAD_VALUE", f"{at}/{name}", expected, f"{len(data)} bytes")
+            raise Refusal("BAD_VALUE", at, expected, f"{len(data)} bytes in {name}")
         values.append([_digit(value) for value in _floats(data, dtype)])
     slots = []
     for low, high in zip(*values, strict=True):
