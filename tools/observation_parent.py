@@ -3,8 +3,8 @@
 Usage: python tools/observation_parent.py > spec/cases/documents/layout-observation.json
 
 No engine was run: memory is made up (`tests/observed_layouts.py`) of the layouts of
-spec/cases/layouts, and folded by the claim of the kind. The document is reviewed and committed; it is
-made anew where the rules of the kind change.
+spec/cases/layouts, and folded by the claim of the kind. The document is reviewed and committed; it
+is made anew where the rules of the kind change.
 """
 
 from __future__ import annotations
