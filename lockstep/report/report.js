@@ -41,12 +41,13 @@ function showSource(certificate, pointer) {
   const file = make("a", entry.dataset.file);
   file.href = entry.dataset.href;
   const place = document.getElementById("source-text");
+  // Shown first: what changes while it is hidden is read out to nobody.
+  document.getElementById("source").hidden = false;
   place.replaceChildren(
     make("p", make("b", file), " ", make("code", pointer)),
     make("p", "payload sha256 ", make("code", entry.dataset.sha)),
     make("p", basis(kinds, pointer)),
   );
-  document.getElementById("source").hidden = false;
 }
 
 function closeSource() {
