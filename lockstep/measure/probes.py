@@ -24,6 +24,9 @@ WARM_UPS = 1
 MOST_DETECTIONS = 24
 """Prefills to find a budget by: a bisection of some thousand tokens takes a dozen."""
 
+MOST_REFUSED = 3
+"""Refused prefills of one arm after which its budget is left alone."""
+
 Told = Callable[[str], None]
 
 
@@ -117,14 +120,20 @@ class Probing:
                 hint = server.known.found.description.chunk
                 most = (server.known.found.description.context or 1 << 15) - 1
                 seen: list[tuple[int, int]] = []
-                while len(seen) < MOST_DETECTIONS:
+                refused = 0
+                while len(seen) < MOST_DETECTIONS and refused < MOST_REFUSED:
                     length = next_length(seen, hint, most)
                     if length is None:
                         break
-                    entry = Entry(f"budget-{len(seen)}", "budget", (length,), (1,))
+                    entry = Entry(f"budget-{len(seen) + refused}", "budget", (length,), (1,))
                     sample = await self._sample(opened, server, entry, 0, process, 0)
                     self._detections.append(sample)
-                    steps = None if refusal(sample) else value(sample, "steps")
+                    if reason := refusal(sample):
+                        # It stays among the detections; another prompt of its length is sent.
+                        refused += 1
+                        self._told(f"{name}: a prefill of {length} was refused: {reason}")
+                        continue
+                    steps = value(sample, "steps")
                     if steps is None:
                         break
                     seen.append((length, steps))
