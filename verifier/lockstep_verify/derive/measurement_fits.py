@@ -10,7 +10,9 @@ from lockstep_verify.errors import Refusal
 
 _AT = "/predicate/fits"
 _STATISTICS = "STATISTICS_DO_NOT_RECOMPUTE"
-Point = tuple[list[Fraction], Fraction]
+Number = Fraction | int
+"""Sums of integers cost a tenth of those of fractions, and most points are integers."""
+Point = tuple[list[Number], Number]
 
 
 class Coefficient(NamedTuple):
@@ -123,12 +125,12 @@ def _check_identified(law: dict[str, Any], population: list[Record], at: str) ->
 
 def _point(law: str, record: Record) -> Point:
     """Give the regressors and the value that a law has of a record."""
-    cell = {name: Fraction(value or 0) for name, value in record.values.items()}
+    cell = {name: value or 0 for name, value in record.values.items()}
     if law == "depth":
-        grown = cell["tokens_after"] - cell["tokens_before"]
-        return [(cell["tokens_after"] + cell["tokens_before"]) / 2], cell["wall_us"] / grown
+        before, after = cell["tokens_before"], cell["tokens_after"]
+        return [Fraction(after + before, 2)], Fraction(cell["wall_us"], after - before)
     if law == "stall":
-        return [Fraction(record.budget or 0)], cell["stall_us"]
+        return [record.budget or 0], cell["stall_us"]
     regressors = {
         "wall": ["steps", "tokens"],
         "quadratic": ["tokens", "tokens"],
@@ -142,10 +144,10 @@ def _point(law: str, record: Record) -> Point:
 
 def _solve(points: list[Point], at: str) -> list[Fraction]:
     """Solve the normal equations by elimination: the constant, then a slope a regressor."""
-    rows = [[Fraction(1), *regressors, value] for regressors, value in points]
+    rows: list[list[Number]] = [[1, *regressors, value] for regressors, value in points]
     width = len(rows[0]) - 1
     matrix = [
-        [sum((row[i] * row[j] for row in rows), Fraction(0)) for j in range(width + 1)]
+        [Fraction(sum(row[i] * row[j] for row in rows)) for j in range(width + 1)]
         for i in range(width)
     ]
     for i in range(width):
@@ -167,7 +169,7 @@ def _check_design(fit: dict[str, Any], law: dict[str, Any], points: list[Point],
     count = len(points)
     crossed = [
         [
-            count * sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0)) - sum(a) * sum(b)
+            Fraction(count * sum(x * y for x, y in zip(a, b, strict=True)) - sum(a) * sum(b))
             for b in columns
         ]
         for a in columns
@@ -184,7 +186,11 @@ def _check_design(fit: dict[str, Any], law: dict[str, Any], points: list[Point],
     require(fit["determinant"], written(determinant), f"{at}/determinant")
     require(fit["condition_permille"], digits(condition), f"{at}/condition_permille")
     ranges = [
-        {"regressor": name, "least": written(min(cells)), "greatest": written(max(cells))}
+        {
+            "regressor": name,
+            "least": written(Fraction(min(cells))),
+            "greatest": written(Fraction(max(cells))),
+        }
         for name, cells in zip(law["regressors"], columns, strict=True)
     ]
     require(fit["ranges"], ranges, f"{at}/ranges")
