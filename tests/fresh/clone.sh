@@ -44,6 +44,7 @@ done
 make --silent clean
 left=$(git status --porcelain --ignored | grep -v '^!! results/$' || true)
 [ -z "$left" ] || fail "left behind in the checkout: $left"
-left=$(find "$HOME" -mindepth 1 -maxdepth 1 ! -name .cache)
+# pip keeps a cache, and asks rustc for its version, for which a proxy of rustup makes a folder.
+left=$(find "$HOME" -mindepth 1 -maxdepth 1 ! -name .cache ! -name .rustup)
 [ -z "$left" ] || fail "left behind in the home: $left"
 echo "=== fresh clone: all done, nothing left behind but results/"
