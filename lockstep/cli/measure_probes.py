@@ -208,6 +208,7 @@ def versions(servers: Sequence[Server]) -> dict[str, dict[str, str | None]]:
 
 def summary(seen: Probed, predicate: dict[str, Any]) -> list[str]:
     """Give the lines that sum up probes for people."""
+    from lockstep.cli.payload_measurement import ranged
     from lockstep.measure.probe_records import budget_of
 
     counts = predicate["counts"]
@@ -228,7 +229,13 @@ def summary(seen: Probed, predicate: dict[str, Any]) -> list[str]:
         lines.append(f"{arm.name} ({arm.adapter}): batch budget {told}")
         if arm.kv_pool is not None:
             lines.append(f"{arm.name}: KV pool, as printed: {arm.kv_pool.printed}")
+    values = {
+        (record["id"], one["quantity"]): one["value"]
+        for record in predicate["records"]
+        for one in record["values"]
+    }
     for one in (*predicate["direct"], *predicate["derived"]):
         value = int(one["value"]["num"]) / int(one["value"]["den"])
-        lines.append(f"  {one['name']}: {value:,.3f}".removesuffix(".000"))
+        told = ranged(one, values) if "quantity" in one else ""
+        lines.append(f"  {one['name']}: {value:,.3f}".removesuffix(".000") + told)
     return lines

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from lockstep import spec
 from lockstep.cli.payload_parts import SHOWN_DIGITS, about, counts_table, table
 from lockstep.cli.payload_probes import probes
 from lockstep.cli.tables import Table
@@ -35,16 +36,21 @@ def measurement(predicate: dict[str, Any], rows: bool) -> list[Table]:
         for section in ("direct", "derived", "predicted")
         for number, one in enumerate(predicate[section])
     }
+    values = {
+        (record["id"], one["quantity"]): one["value"]
+        for record in predicate["records"]
+        for one in record["values"]
+    }
     named = [
         table(
             f"{one['title']} ({_mixture(one['kinds'])})",
             ("reading", "value", "unit", "kind", "profile"),
-            [_reading(readings[name]) for name in one["readings"]],
+            [_reading(readings[name], values) for name in one["readings"]],
             [places[name] for name in one["readings"]],
         )
         for one in predicate["tables"]
     ]
-    others = [_reading(one) for one in readings.values()] if rows else []
+    others = [_reading(one, values) for one in readings.values()] if rows else []
     return [
         about(
             ("verdict", predicate["verdict"], "/predicate/verdict"),
@@ -123,10 +129,26 @@ def _mixture(kinds: list[str]) -> str:
     return " and ".join(_KINDS[kind] for kind in kinds)
 
 
-def _reading(one: dict[str, Any]) -> tuple[str, ...]:
+def ranged(one: dict[str, Any], values: Mapping[tuple[str, str], int]) -> str:
+    """Say how far apart the values are that a measured reading is of; nothing of a single one.
+
+    Args:
+        one: a direct measurement of a predicate.
+        values: by record and quantity.
+    """
+    found = [values[name, one["quantity"]] for name in one["records"]]
+    least, greatest = min(found), max(found)
+    if len(found) == 1:
+        return ""
+    wide = 1000 * greatest > spec.load("throughput.json")["spread_permille"] * least
+    return f", {least:,} to {greatest:,}{', wide spread' if wide else ''}"
+
+
+def _reading(one: dict[str, Any], values: Mapping[tuple[str, str], int]) -> tuple[str, ...]:
     value = shown(number(one["value"]))
     profiles = " against ".join(one["profiles"]) or "none"
-    return one["name"], value, one["unit"], f"{_KINDS[one['kind']]}: {_made(one)}", profiles
+    made = _made(one) + (ranged(one, values) if "quantity" in one else "")
+    return one["name"], value, one["unit"], f"{_KINDS[one['kind']]}: {made}", profiles
 
 
 def _made(one: dict[str, Any]) -> str:

@@ -124,7 +124,7 @@ def test_show_prints_fits_and_readings(lockstep: Run, signed: Path) -> None:
 
 
 def test_show_says_how_figures_are_made_and_judged(lockstep: Run, signed: Path) -> None:
-    assert "measured: mean wall_us of r1, r2, r3" in lockstep(
+    assert "measured: mean wall_us of r1, r2, r3, 5,100 to 13,200, wide spread" in lockstep(
         "measure", "show", str(signed), "--trust", "trust.json", "--rows"
     )
     said = lockstep("measure", "show", str(signed), "--plot", "fit.svg", exit=3)
