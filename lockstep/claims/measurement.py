@@ -107,8 +107,8 @@ def opened(stated: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]]) -> 
         stated["refusal"],
         stated["against"],
         against["profile"] if against is not None else None,
-        arm.get("launch"),
-        against.get("launch") if against is not None else None,
+        arm["launch"],
+        against["launch"] if against is not None else None,
     )
 
 

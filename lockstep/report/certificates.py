@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from lockstep.certificate.keys import LIMITS
+from lockstep.certificate.statement import predicate_type
 from lockstep.certificate.verifier import verify
 from lockstep.engine.model_files import read_bytes
 from lockstep.errors import LockstepError
@@ -17,6 +18,8 @@ from lockstep.evidence.index import statement_of
 from lockstep.report.figures import Judged, Withdrawn
 
 SUFFIX = ".cert.json"
+_WHOLE = "the whole certificate"
+"""What the verifier calls a claim whose pointer is empty."""
 
 
 def found(paths: Sequence[Path]) -> list[Path]:
@@ -70,7 +73,7 @@ def judged(
     claims = [
         claim
         for data, result in zip(back, results, strict=False)
-        if result["exit"] == 0 and "withdrawal" in str(result["predicate_type"])
+        if result["exit"] == 0 and result["predicate_type"] == predicate_type("withdrawal")
         for claim in _claims(statement_of(data))
     ]
     told = (*results[len(back) :], *results[: len(back)])
@@ -138,9 +141,6 @@ def counted(result: Mapping[str, Any], claims: Sequence[Withdrawn]) -> tuple[Wit
         for one in claims
         if any(line.startswith(f"WITHDRAWN {one.pointer or _WHOLE}: ") for line in lines)
     )
-
-
-_WHOLE = "the whole certificate"
 
 
 def may_be_shown(result: Mapping[str, Any], withdrawn: Sequence[Withdrawn]) -> bool:

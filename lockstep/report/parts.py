@@ -11,18 +11,20 @@ from lockstep.report.markup import Content, Markup, element, raw
 
 _GOOD = frozenset(
     {
-        "ACCEPTED", "CLEAN", "DERIVED", "EXACT_BYTE", "EXPLAINED", "HOLDS", "INVARIANT",
-        "MATCHES", "MEASURED",
-        "agrees", "clean", "held", "holds", "honest", "interchangeable", "killed", "passed",
-        "separated", "shown",
+        "ACCEPTED", "CLEAN", "DERIVED", "DETECTED", "EXACT_BYTE", "EXPLAINED", "HOLDS",
+        "INVARIANT", "MATCHES", "MEASURED", "OBSERVED", "REPLAYED", "REPRODUCED",
         "WITHIN_BOUNDS",
+        "agrees", "caught", "clean", "held", "holds", "honest", "interchangeable", "killed",
+        "passed", "separated", "shown",
     }
 )  # fmt: skip
 _BAD = frozenset(
     {
-        "CONTRADICTED", "DIFFERENT", "DIFFERS", "DIVERGENT", "FINDINGS", "IDENTITY_DIFFERS",
-        "NOT_EXACT", "SETTING_ALTERED", "SURVIVORS", "VIOLATED", "WITHDRAWN", "contradicted",
-        "divergent", "different", "fraud", "not_held", "overlapping", "survived", "violated",
+        "CONTRADICTED", "DIFFERENT", "DIFFERS", "DIVERGENT", "FALSE_ALARM", "FINDINGS",
+        "IDENTITY_DIFFERS", "IMPLAUSIBLE", "MISSED", "NOT_EXACT", "SETTING_ALTERED", "SURVIVORS",
+        "VIOLATED", "WITHDRAWN",
+        "contradicted", "diverged", "divergent", "different", "failed", "fraud",
+        "invalid_artifact", "not_held", "overlapping", "survived", "violated",
     }
 )  # fmt: skip
 """Verdicts and outcomes that say well or ill of what a certificate is about."""

@@ -13,6 +13,7 @@ from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import details, key, scrolled, table
 
 _WIDTH, _HEIGHT = 900, 350
+Point = tuple[float, float]
 _PLACES: dict[str, Point] = {
     "QUEUED": (70, 190),
     "ADMITTED": (250, 190),
@@ -25,7 +26,6 @@ _PLACES: dict[str, Point] = {
 _HALF_WIDTH, _HALF_HEIGHT = 52, 18
 _LONG = 180
 """Length of an arrow from which another may cross it."""
-Point = tuple[float, float]
 
 
 def draw(judged: Judged) -> Markup:

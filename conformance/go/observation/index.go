@@ -11,13 +11,13 @@ type indexMap struct {
 	tensor string
 	// components are the places of the tensor's components in canonical order, K being 0.
 	components []int64
-	// first is the number of the tensor's first buffer; layered that it has but this one.
+	// first is the number of the tensor's first buffer; layered says that it has no other.
 	first   int
 	layered bool
 	// slots are those of one of its buffers.
 	slots   int64
 	strides []stride
-	// blocks, x, reserve and dims are what coordinates need.
+	// block, x, reserve and dims are what coordinates need.
 	block, x, reserve, dims int64
 }
 

@@ -129,8 +129,8 @@ class Readings:
 
     def _check_samples(self, one: dict[str, Any], at: str) -> None:
         """See that samples of one arm and entry are taken all or none of them (MEAS-6)."""
-        groups = {self._records[name].group for name in one["records"]} - {None}
-        for group in sorted(group for group in groups if group is not None):
+        groups = {group for name in one["records"] if (group := self._records[name].group)}
+        for group in sorted(groups):
             due = {
                 record.name
                 for record in self._groups[group]
