@@ -77,7 +77,8 @@ class Environment:
                 [python, "-I", str(PROBES / probe)],
                 input=json.dumps(request),
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors="replace",
                 timeout=OBSERVED_SECONDS,
                 env={**os.environ, **OFFLINE, **(variables or {})},
                 check=False,
@@ -94,5 +95,9 @@ class Environment:
             lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
             told = (lines or [f"status {done.returncode}"])[-1][:400]
             raise LockstepError("ENGINE_NOT_OBSERVED", "--engine", "an answer", told)
-        answer: dict[str, Any] = json.loads(done.stdout)
+        try:
+            answer: dict[str, Any] = json.loads(done.stdout)
+        except ValueError:
+            told = repr(done.stdout[:200])
+            raise LockstepError("ENGINE_NOT_OBSERVED", "--engine", "an answer", told) from None
         return answer

@@ -63,7 +63,11 @@ def test_what_a_cache_makes_of_another_engine_stays_cited(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("write", "told"),
-    [("1 / 0", "ZeroDivisionError: division by zero"), ("sys.exit('no triton')", "no triton")],
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("sys.exit('no triton')", "no triton"),
+        ("sys.exit(print('no document'))", "'no document\\n'"),
+    ],
 )
 def test_an_engine_that_fails_is_told(tmp_path: Path, write: str, told: str) -> None:
     with pytest.raises(LockstepError) as fault:

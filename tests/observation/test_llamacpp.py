@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import struct
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from lockstep.certify.config import Command
 from lockstep.claims.layout_observation import predicate
 from lockstep.errors import LockstepError
 from lockstep.layouts.geometry import Geometry
@@ -105,6 +110,17 @@ def test_a_server_that_keeps_what_is_declared_matches(
     assert [one["verdict"] for one in folded["observations"]] == ["MATCHES", "MATCHES"]
     assert "llamacpp/llamacpp-flash" in seen.cited
     assert "llamacpp/llamacpp-state-flash" not in seen.cited
+
+
+def test_a_server_that_breaks_off_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        # Bound and not listening: whoever connects is refused.
+        taken.bind(("127.0.0.1", 0))
+        started = SimpleNamespace(url=f"http://127.0.0.1:{taken.getsockname()[1]}")
+        monkeypatch.setattr("lockstep.certify.launch.launched", lambda *_: nullcontext(started))
+        with pytest.raises(LockstepError) as fault:
+            asyncio.run(llamacpp._saved(Command("none"), [0], "slot.bin"))
+    assert fault.value.code == "ENGINE_NOT_OBSERVED"
 
 
 def test_without_a_library_that_asks_servers_it_says_so(

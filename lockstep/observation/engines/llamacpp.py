@@ -69,6 +69,8 @@ def written(
             command = Command(_server(environment, model, flash, TYPES[dtype]))
             held = []
             for name in DIGITS:
+                # So that no slot saved before is read in the place of one that was not saved.
+                state.unlink(missing_ok=True)
                 run_until_signal(_saved(command, prompts[name], state.name))
                 held.append(read(state.read_bytes(), dtype, geometry.tokens, geometry.layers))
             yield held[0], held[1]
@@ -95,8 +97,12 @@ async def _saved(command: Command, prompt: list[int], name: str) -> None:
         launched(command, None, lambda line: None) as started,
         httpx.AsyncClient(base_url=started.url, trust_env=False, timeout=60) as client,
     ):
-        _done(await client.post("/completion", json=asked))
-        _done(await client.post("/slots/0?action=save", json={"filename": name}))
+        try:
+            _done(await client.post("/completion", json=asked))
+            _done(await client.post("/slots/0?action=save", json={"filename": name}))
+        except httpx.HTTPError as fault:
+            told = str(fault) or type(fault).__name__
+            raise LockstepError("ENGINE_NOT_OBSERVED", "--engine", "an answer", told) from None
 
 
 def _done(answer: Any) -> None:

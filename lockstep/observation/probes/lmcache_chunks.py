@@ -41,9 +41,9 @@ def written(asked: dict[str, Any]) -> dict[str, Any]:
         whole = torch.frombuffer(bytearray.fromhex(text), dtype=torch.uint8).reshape(shape)
         tensors = move(asked, whole.to(getattr(torch, asked["dtype"])))
         held.append([one.contiguous().view(torch.uint8).numpy().tobytes().hex() for one in tensors])
-        whole_layers = len(tensors) == asked["layers"]
+        one_each = len(tensors) == asked["layers"]
         buffers = [
-            {"layer": layer if whole_layers else None, "extents": list(one.shape)}
+            {"layer": layer if one_each else None, "extents": list(one.shape)}
             for layer, one in enumerate(tensors)
         ]
     return {"buffers": buffers, "held": held}
