@@ -109,6 +109,29 @@ def anchor(judged: Judged, pointer: str, content: Content) -> Markup:
     return element("a", content, class_=classes, href=f"#{judged.anchor}", data_p=pointer)
 
 
+def cell(
+    judged: Judged,
+    pointer: str,
+    content: Content,
+    class_: str,
+    place: int | str,
+    label: str | None = None,
+) -> Markup:
+    """Give a cell of a matrix, struck through where what it shows is withdrawn [REP-2].
+
+    Args:
+        judged: the certificate.
+        pointer: of what the cell shows.
+        content: of the cell.
+        class_: which the key to the matrix has, too.
+        place: which the script makes the pointer of.
+        label: the cell in words; None to leave it to the key.
+    """
+    word = judged.mark(pointer)
+    shown = content if word is None else element("s", content)
+    return element("td", shown, class_=class_, data_i=place, title=word, aria_label=label)
+
+
 def written(value: Any) -> str:
     """Write a value for people: thousands set off, words for true, false and null."""
     if value is None:

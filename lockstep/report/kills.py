@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lockstep.report.figures import Judged, figure
+from lockstep.report.figures import Judged, cell, figure
 from lockstep.report.markup import Markup, element
 from lockstep.report.parts import counted, key, scrolled, table, verdict
 
@@ -19,7 +19,7 @@ SIGNS = {
 def draw(judged: Judged) -> Markup:
     """Draw operators by observers, and what each observer comes to."""
     predicate = judged.predicate
-    control = {cell["observer"]: n for n, cell in enumerate(predicate["control"])}
+    control = {one["observer"]: n for n, one in enumerate(predicate["control"])}
     observers = [
         (
             figure(judged, f"/predicate/observers/{number}/name", one["name"]),
@@ -60,7 +60,7 @@ def _grid(judged: Judged) -> Markup:
         element(
             "tr",
             element("th", figure(judged, f"/predicate/rows/{n}", row["operator"]), scope="row"),
-            [_cell(cell["outcome"], f"{n}:{place}") for place, cell in
+            [_cell(judged, n, place, one["outcome"]) for place, one in
              enumerate(row["cells"])],
         )
         for n, row in enumerate(predicate["rows"])
@@ -76,7 +76,7 @@ def _grid(judged: Judged) -> Markup:
     )
 
 
-def _cell(outcome: str, place: str) -> Markup:
-    """Give a cell; `place` is its row and its place there, which the script makes a pointer of."""
+def _cell(judged: Judged, row: int, place: int, outcome: str) -> Markup:
     class_, sign, _ = SIGNS[outcome]
-    return element("td", sign, class_=f"k-{class_}", data_i=place)
+    pointer = f"/predicate/rows/{row}/cells/{place}"
+    return cell(judged, pointer, sign, f"k-{class_}", f"{row}:{place}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from lockstep import spec
 from lockstep.report import layouts
-from lockstep.report.figures import Judged, figure
+from lockstep.report.figures import Judged, cell, figure
 from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import counted, data, key, scrolled
 
@@ -88,7 +88,7 @@ def _cell(judged: Judged, row: int | None, same: bool) -> Markup:
         return element("td", class_="same" if same else "none")
     word = judged.predicate["rows"][row]["verdict"]
     class_, sign, _ = SIGNS[word]
-    return element("td", sign, class_=f"v-{class_}", data_i=row)
+    return cell(judged, f"/predicate/rows/{row}", sign, f"v-{class_}", row)
 
 
 def _rows(judged: Judged, predicate: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -174,6 +174,8 @@ function chooseCell(cell) {
   for (const old of grid.querySelectorAll("[aria-selected]")) old.removeAttribute("aria-selected");
   cell.setAttribute("aria-selected", "true");
   showSource(certificateOf(grid), grid.dataset.base + cell.dataset.i.replace(":", "/cells/"));
+  // The title of a cell says that it is withdrawn.
+  if (cell.title) document.getElementById("source-text").prepend(make("p", make("strong", cell.title)));
   const place = grid.id ? document.getElementById(grid.id + "-detail") : null;
   if (!place) return;
   const detail = grid.id.startsWith("m") ? pairDetail : cellDetail;

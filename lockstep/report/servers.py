@@ -7,7 +7,7 @@ from typing import Any
 
 from lockstep import spec
 from lockstep.certify.report import SAYS, message
-from lockstep.report.figures import Judged, figure
+from lockstep.report.figures import Judged, cell, figure
 from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import badge, counted, data, key, scrolled, table, verdict
 
@@ -81,16 +81,16 @@ def _grid(judged: Judged, name: str) -> Markup:
     conditions = list(dict.fromkeys(map(_condition, cells)))
     conditions.sort(key=lambda one: (one[0] != "", one[0]))
     numbers: dict[tuple[str, Condition], int] = {
-        (cell["case"], _condition(cell)): n for n, cell in enumerate(cells)
+        (one["case"], _condition(one)): n for n, one in enumerate(cells)
     }
     head = [element("th", _named(one), scope="col") for one in conditions]
     body = [
         element(
             "tr",
             element("th", case, scope="row"),
-            [_cell(cells, numbers.get((case, one))) for one in conditions],
+            [_cell(judged, numbers.get((case, one))) for one in conditions],
         )
-        for case in dict.fromkeys(cell["case"] for cell in cells)
+        for case in dict.fromkeys(one["case"] for one in cells)
     ]
     return element(
         "table",
@@ -104,8 +104,8 @@ def _grid(judged: Judged, name: str) -> Markup:
     )
 
 
-def _condition(cell: Mapping[str, Any]) -> Condition:
-    return cell["control"] or "", cell["cache"], cell["filler"], cell["order"]
+def _condition(one: Mapping[str, Any]) -> Condition:
+    return one["control"] or "", one["cache"], one["filler"], one["order"]
 
 
 def _named(condition: Condition) -> Content:
@@ -117,17 +117,18 @@ def _named(condition: Condition) -> Content:
     return [first, element("br") if first else None, ", ".join(words)]
 
 
-def _cell(cells: Sequence[Mapping[str, Any]], number: int | None) -> Markup:
+def _cell(judged: Judged, number: int | None) -> Markup:
     if number is None:
         return element("td", class_="none")
-    cell = cells[number]
-    class_, sign = SIGNS.get(cell["verdict"], _OTHER)
-    return element(
-        "td",
-        f"{sign} {cell['pairs_differing']}/{cell['pairs']}",
-        class_=f"s-{class_}",
-        data_i=number,
-        aria_label=f"{cell['verdict']}, {cell['pairs_differing']} of {cell['pairs']} pairs differ",
+    one = judged.predicate["cells"][number]
+    class_, sign = SIGNS.get(one["verdict"], _OTHER)
+    return cell(
+        judged,
+        f"/predicate/cells/{number}",
+        f"{sign} {one['pairs_differing']}/{one['pairs']}",
+        f"s-{class_}",
+        number,
+        f"{one['verdict']}, {one['pairs_differing']} of {one['pairs']} pairs differ",
     )
 
 
@@ -141,17 +142,17 @@ def _cell_data(number: int, cells: Sequence[Mapping[str, Any]]) -> dict[str, Any
     The partner is the cell that its first difference is against, where that is another one with
     as many requests; -1 where there is none.
     """
-    cell = cells[number]
-    first = cell["first"] or {"a": {"cell": number}, "b": {"cell": number}}
+    own = cells[number]
+    first = own["first"] or {"a": {"cell": number}, "b": {"cell": number}}
     other = {first["a"]["cell"], first["b"]["cell"]} - {number}
-    alike = [n for n in other if _width(cells[n]) == _width(cell)]
+    alike = [n for n in other if _width(cells[n]) == _width(own)]
     return {
         "partner": alike[0] if alike else -1,
-        "says": message(cell),
-        "case": cell["case"],
+        "says": message(own),
+        "case": own["case"],
         "rounds": [
-            [one["lifetime"], one["number"], _outputs(one, cell["rounds"][0])]
-            for one in cell["rounds"]
+            [one["lifetime"], one["number"], _outputs(one, own["rounds"][0])]
+            for one in own["rounds"]
         ],
     }
 
@@ -163,8 +164,8 @@ def _outputs(one: Mapping[str, Any], first: Mapping[str, Any]) -> list[int]:
     return [-1 if output is None else output for output in one["outputs"]]
 
 
-def _width(cell: Mapping[str, Any]) -> int:
-    return max((len(one["outputs"]) for one in cell["rounds"]), default=0)
+def _width(own: Mapping[str, Any]) -> int:
+    return max((len(one["outputs"]) for one in own["rounds"]), default=0)
 
 
 def _controls(judged: Judged) -> Markup:

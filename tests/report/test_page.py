@@ -8,6 +8,8 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from lockstep import spec
 from lockstep.cli.payload_tables import describe
 from lockstep.errors import LockstepError
 from lockstep.evidence.index import at_pointer
-from lockstep.report import fits, page
+from lockstep.report import fits, kills, matrix, page, servers
 from lockstep.report.classes import CLASSES, by_member
 from lockstep.report.figures import Judged, Withdrawn, figure
 from lockstep.report.page import build
@@ -226,6 +228,25 @@ def test_withdrawn_claims_are_marked_and_what_holds_them_in_part(
     marked = re.findall(r"<s><a [^>]*>([^<]*)</a></s> <strong>WITHDRAWN</strong>", text)
     assert says in marked
     assert one.predicate["published"][53]["says"] not in marked
+
+
+@pytest.mark.parametrize(
+    ("kind", "member", "draw"),
+    [
+        ("hunt", "rows", matrix.draw),
+        ("mutation", "rows", kills.draw),
+        ("certification", "cells", servers.draw),
+    ],
+)
+def test_withdrawn_cells_of_a_matrix_are_struck_through(
+    certificates: list[Judged], kind: str, member: str, draw: Callable[[Judged], str]
+) -> None:
+    one = next(one for one in certificates if one.kind == kind)
+    struck = re.compile(r'<td class="[^"]*" data-i="([^"]*)" title="WITHDRAWN"[^>]*><s>[^<]+</s>')
+    assert not struck.findall(draw(one))
+    gone = (Withdrawn(f"/predicate/{member}/1", "a slip", None),)
+    found = struck.findall(draw(replace(one, withdrawn=gone)))
+    assert {place.partition(":")[0] for place in found} == {"1"}
 
 
 def test_a_figure_that_nothing_backs_is_none(certificates: list[Judged]) -> None:
