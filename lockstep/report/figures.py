@@ -105,8 +105,15 @@ def anchor(judged: Judged, pointer: str, content: Content) -> Markup:
         KeyError: nothing stands at the pointer.
     """
     judged.value(pointer)
-    classes = None if judged.mark(pointer) is None else "gone"
-    return element("a", content, class_=classes, href=f"#{judged.anchor}", data_p=pointer)
+    word = judged.mark(pointer)
+    return element(
+        "a",
+        content,
+        class_="gone" if word else None,
+        href=f"#{judged.anchor}",
+        data_p=pointer,
+        title=word,
+    )
 
 
 def cell(

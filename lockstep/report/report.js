@@ -35,7 +35,8 @@ function basis(kinds, pointer) {
   return "Derived by the verifier, or bound by a digest that it compares.";
 }
 
-function showSource(certificate, pointer) {
+// The title of what is used says that its value is withdrawn, or is null.
+function showSource(certificate, pointer, title) {
   const entry = document.getElementById(certificate);
   const kinds = [...document.querySelectorAll(`#${certificate}-kinds code`)].map((one) => one.textContent);
   const file = make("a", entry.dataset.file);
@@ -44,6 +45,7 @@ function showSource(certificate, pointer) {
   // Shown first: what changes while it is hidden is read out to nobody.
   document.getElementById("source").hidden = false;
   place.replaceChildren(
+    ...(title ? [make("p", make("strong", title))] : []),
     make("p", make("b", file), " ", make("code", pointer)),
     make("p", "payload sha256 ", make("code", entry.dataset.sha)),
     make("p", basis(kinds, pointer)),
@@ -173,9 +175,8 @@ function chooseCell(cell) {
   const grid = cell.closest("table.grid");
   for (const old of grid.querySelectorAll("[aria-selected]")) old.removeAttribute("aria-selected");
   cell.setAttribute("aria-selected", "true");
-  showSource(certificateOf(grid), grid.dataset.base + cell.dataset.i.replace(":", "/cells/"));
-  // The title of a cell says that it is withdrawn.
-  if (cell.title) document.getElementById("source-text").prepend(make("p", make("strong", cell.title)));
+  const pointer = grid.dataset.base + cell.dataset.i.replace(":", "/cells/");
+  showSource(certificateOf(grid), pointer, cell.getAttribute("title"));
   const place = grid.id ? document.getElementById(grid.id + "-detail") : null;
   if (!place) return;
   const detail = grid.id.startsWith("m") ? pairDetail : cellDetail;
@@ -241,7 +242,7 @@ document.addEventListener("click", (event) => {
   const figure = event.target.closest("a[data-p]");
   if (figure) {
     event.preventDefault();
-    showSource(certificateOf(figure), figure.dataset.p);
+    showSource(certificateOf(figure), figure.dataset.p, figure.getAttribute("title"));
   }
 });
 

@@ -132,6 +132,8 @@ def test_a_figure_says_what_backs_it_and_on_whose_word(page: Any) -> None:
     page.evaluate("""() => showSource(document.querySelector('[data-kind=fidelity]').id,
                                       '/predicate/issued_at')""")
     assert "signer's word" in page.locator("#source").inner_text()
+    page.locator('#measurement a.gone[title="WITHDRAWN"]').first.click()
+    assert page.locator("#source").inner_text().startswith("WITHDRAWN\n")
 
 
 def test_a_cell_of_a_server_shows_every_round(page: Any) -> None:
