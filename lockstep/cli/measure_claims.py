@@ -158,7 +158,9 @@ def substitute(
     from lockstep.measure.comparisons import require_substitutable
 
     predicate = statement_of(verified(certificate, trust, withdrawals))["predicate"]
-    known = [one["id"] for one in predicate.get("profiles", ())]
+    if "gates" not in predicate:
+        raise typer.BadParameter("not one of kind measurement", param_hint="CERTIFICATE")
+    known = [one["id"] for one in predicate["profiles"]]
     for name, hint in ((profile, "PROFILE"), (by, "BY")):
         if name not in known:
             raise typer.BadParameter(f"one of {', '.join(known) or 'none'}", param_hint=hint)

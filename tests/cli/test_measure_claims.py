@@ -178,6 +178,16 @@ def test_one_profile_serves_for_another_only_where_it_was_measured(
     lockstep(*asked, "5.cert.json", "p", "nobody", *trust, exit=2)
 
 
+def test_a_certificate_of_another_kind_has_no_profiles(lockstep: Run, signed: Path) -> None:
+    lockstep(
+        "withdraw", str(signed), "--pointer", "/predicate/direct/0", "--reason", "A clock was set.",
+        "--instead", "Nothing.", "--key", "key.pem", "-o", "c.cert.json", *ISSUED,
+    )  # fmt: skip
+    trust = ("--trust", "trust.json")
+    said = lockstep("measure", "substitute", "c.cert.json", "p", "q", *trust, exit=2)
+    assert "kind measurement" in said
+
+
 def test_withdrawn_claims_are_shown(lockstep: Run, signed: Path) -> None:
     Path("w").mkdir()
     lockstep(

@@ -1,6 +1,7 @@
 """The command `lockstep-verify`: options, files and exit status; every decision is elsewhere."""
 
 import argparse
+import contextlib
 import gc
 import os
 import sys
@@ -209,6 +210,12 @@ def main(argv: list[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     try:
         return _run(argv)
+    except BrokenPipeError:
+        # Whoever read left, as `head` does: nobody is there to tell. The interpreter flushes once
+        # more at its end, which must not complain either.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 4
     except Exception as fault:
         try:
             print(render.text(_internal(Result("lockstep-verify"), fault)), flush=True)
