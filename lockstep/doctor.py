@@ -23,6 +23,7 @@ from lockstep.limits import DOCTOR_SECONDS
 
 PYTHON = (3, 11)
 """The first version of Python that the packages run on."""
+_SLOW = "ask again when less runs here"
 
 TORCH = """
 import json, torch
@@ -191,15 +192,16 @@ def _torch() -> list[Finding]:
             devices = told(TORCH)["devices"]
         except LockstepError as fault:
             fault_text = f", {fault.got}"
+    slow = "no answer" in fault_text
     usable = torch is not None and not fault_text
     both = usable and triton is not None
     here = f"torch {torch}" if torch else "no torch"
     return [
         Finding("torch", usable, (torch or "not installed") + fault_text, purpose,
-                "" if usable else _pip("engine")),
+                "" if usable else _SLOW if slow else _pip("engine")),
         Finding("Triton's interpreter", both,
                 f"triton {triton}" if triton else "not installed", interpreter,
-                "" if both else f"{_pip('engine')} (Linux)"),
+                "" if both else _SLOW if slow and triton else f"{_pip('engine')} (Linux)"),
         Finding("GPU", both and bool(devices),
                 ", ".join(devices) or f"none that {here} reaches", gpu,
                 "" if both and devices else "run there, with a torch built for its driver"),

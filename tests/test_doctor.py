@@ -102,6 +102,19 @@ def test_a_library_that_cannot_be_imported_is_one_finding(
     assert findings["z3"].ready
 
 
+def test_a_torch_that_is_slow_need_not_be_installed(
+    machine: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(code: str) -> dict[str, Any]:
+        raise LockstepError("LIBRARY_MISSING", "", "one that works", "no answer in 60 s")
+
+    monkeypatch.setattr(doctor, "told", late)
+    torch = named(examine())["torch"]
+    assert not torch.ready
+    assert "again" in torch.remedy
+    assert "pip" not in torch.remedy
+
+
 @pytest.mark.parametrize("code", ["import no_such_module", "print('words')", "print('[1]')"])
 def test_a_look_that_fails_is_told(code: str) -> None:
     with pytest.raises(LockstepError) as caught:

@@ -66,7 +66,7 @@ def seed(
 
 @_group.command()
 def weights(
-    support: Path = typer.Argument(..., help="JSON object: log-probabilities, texts, by token."),
+    support: Path = typer.Argument(..., help='JSON: log-probabilities by token, as {"5": "-0.5"}.'),
     temperature: str = typer.Option(..., "--temperature", help="A decimal, such as 0.7."),
     top_k: int | None = typer.Option(None, "--top-k", help="0 and -1 are off."),
     top_p: str | None = typer.Option(None, "--top-p", help="1 and more is off."),
