@@ -232,6 +232,12 @@ def test_wheel_holds_both_packages_and_nothing_else(wheel: zipfile.ZipFile) -> N
     }
 
 
+def test_groups_of_tests_are_kept_together(request: pytest.FixtureRequest) -> None:
+    # What they share, such as a built library, is else made by each process again.
+    grouped = getattr(request.config.option, "loadgroup", False)
+    assert ("@" in request.node.nodeid) == grouped
+
+
 FOLDERS = sorted(
     path.name
     for path in ROOT.iterdir()

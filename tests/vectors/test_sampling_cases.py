@@ -9,6 +9,7 @@ from lockstep.vectors import cases
 
 UNREACHED = {
     "SAMP-6": "whoever resolves a request gives it a seed",
+    "SAMP-49": "what stands in for an artifact, which no verifier sees",
     "SAMP-48": "what trying seeds costs, which is shown in kind sampling-experiments",
     "SAMP-8": "how an executor writes a number, which no verifier sees",
     "SAMP-10": "every support has it",
