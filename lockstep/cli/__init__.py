@@ -177,7 +177,9 @@ def say(text: object = "") -> None:
 
 def fail(fault: LockstepError) -> int:
     """Tell a refusal: what happened, where, and what to do. Gives the exit status."""
-    return _tell(str(fault), STATUSES.get(fault.code, 3), fault.code)
+    # What a document says stands in it, and must not write to a terminal.
+    text = "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in str(fault))
+    return _tell(text, STATUSES.get(fault.code, 3), fault.code)
 
 
 def main() -> int:

@@ -12,6 +12,7 @@ import typer
 
 from lockstep.certificate.statement import predicate_type
 from lockstep.cli import distance, options, sampling_experiments
+from lockstep.cli.tables import printable
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -207,7 +208,8 @@ def summary(judged: tuple[Judged, ...], counts: dict[str, int], verdict: str) ->
         found = one.outcome
         at = "" if found.position is None else f" at position {found.position}"
         reason = f": {found.reason}{at}" if found.reason else ""
-        reason += f" (no artifact: {one.fault})" if one.fault else ""
+        # The executor's own names of members may stand in it.
+        reason += f" (no artifact: {printable(one.fault)})" if one.fault else ""
         lines.append(
             f"{one.request['inference_id']} choice {one.choice}: {found.verdict}{reason}; "
             f"{found.covered} of {found.positions} positions covered"

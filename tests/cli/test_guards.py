@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from lockstep.certificate import keys, lcj, times
 from lockstep.certificate.statement import KINDS, predicate_type
 from lockstep.certificate.verifier import verify
-from lockstep.cli import main
+from lockstep.cli import fail, main
 from lockstep.cli.evidence import OWN_KEY, _policy
 from lockstep.errors import LockstepError
 from lockstep.evidence.index import build_index, faults, markdown, published_figures
@@ -153,6 +153,13 @@ def test_keys_show_prints_no_terminal_escape(
     (tmp_path / "trust.json").write_bytes(lcj.encode(policy))
     assert run(monkeypatch, "keys", "show", "--dir", str(tmp_path)) == 3
     assert "\x1b" not in "".join(capsys.readouterr())
+
+
+def test_a_fault_that_repeats_a_document_writes_to_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert fail(LockstepError("UNKNOWN_FIELD", "/é\x1b[2J\n")) == 3
+    assert " /é\\u{1b}[2J\\u{a}: " in capsys.readouterr().err
 
 
 def test_keys_show_gives_programs_the_ids(

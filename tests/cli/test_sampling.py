@@ -55,6 +55,20 @@ def test_seed(capsys: pytest.CaptureFixture[str]) -> None:
         command.seed(-7, "chain-abc", "", 0, 0, "sampling/v2")
 
 
+def test_an_executors_names_write_to_no_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, HONEST)
+    document = json.loads(path.read_text())
+    document["sequences"][0]["artifact"]["\x1b[2J\nhonest"] = 1
+    path.write_text(json.dumps(document))
+    with pytest.raises(typer.Exit):
+        command.replay(path, None, 1)
+    out = capsys.readouterr().out
+    assert "\\u{1b}[2J\\u{a}honest" in out
+    assert "\x1b" not in out
+
+
 def test_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "support.json"
     path.write_text('{"2": "0", "10": "0", "9": "0"}')
