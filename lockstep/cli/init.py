@@ -35,12 +35,16 @@ def init(
     Example: lockstep init --launch "vllm serve /models/m --port {port}" --owner alice
     """
     from lockstep.certificate import lcj
+    from lockstep.certify.hosts import require_own
     from lockstep.cli import say
     from lockstep.cli.keys import YEARS
     from lockstep.init import files
 
     if endpoint is not None and launch is not None:
         raise typer.BadParameter("an endpoint is there already", param_hint="--launch")
+    if endpoint is not None:
+        # What `certify` would refuse is not written; whose the server is may be stated later.
+        require_own(endpoint, controlled=True)
     asked = files.Asked(endpoint, launch, controlled, source)
     key_id, until = files.write(folder, asked, owner, YEARS)
     if as_json:

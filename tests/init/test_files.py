@@ -151,3 +151,27 @@ def test_a_server_that_is_there_is_not_started_too(
     assert call(monkeypatch, "lockstep", "init", "--endpoint", "http://a", "--launch", "b") == 2
     assert call(monkeypatch, "lockstep", "init", "--launch", "a\nb") == 2
     assert written(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "code"),
+    [
+        ("https://api.openai.com", "ENDPOINT_NOT_CONTROLLED"),
+        ("http://me:secret@127.0.0.1:8000", "USAGE"),
+        ("127.0.0.1:8000", "USAGE"),
+    ],
+)
+def test_an_endpoint_that_would_be_refused_is_not_written(
+    endpoint: str,
+    code: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = ("--endpoint", endpoint, "--i-control-this-endpoint")
+    assert call(monkeypatch, "lockstep", "init", *own) in (2, 3)
+    told = capsys.readouterr().err
+    assert code in told
+    assert "secret" not in told
+    assert written(tmp_path) == set()
