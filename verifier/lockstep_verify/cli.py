@@ -170,7 +170,7 @@ def _run(argv: list[str] | None) -> int:
         arguments = _parser().parse_args(argv)
         if arguments.explain is not None:
             if arguments.explain not in registry():
-                raise Refusal("USAGE", expected="--explain CODE", got=arguments.explain)
+                raise Refusal("USAGE", expected="a code of spec/errors.json", got=arguments.explain)
             print(render.explain(arguments.explain))
             return 0
         if arguments.protocol:
