@@ -90,7 +90,7 @@ VLLM = (
 )
 LLAMACPP = (
     "{bin}/llama-server -m {models}/tiny-words.gguf --port {port} -np 9 -cb --metrics --offline "
-    "-c 18432 -b 512 -ub 512 -t 2"
+    "-c 18432 -b 512 -ub 512 -t 2 --alias tiny"
 )
 TRANSFORMERS = (
     # It names the model by its path; from this folder that says nothing of the machine.

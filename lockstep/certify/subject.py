@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -124,7 +125,7 @@ def options(command: str) -> dict[str, str]:
         name, equals, value = word[2:].partition("=")
         following = words[place + 1 : place + 2]
         if not equals:
-            value = following[0] if following and not following[0].startswith("--") else "on"
+            value = following[0] if following and not _OPTION.match(following[0]) else "on"
         if name.startswith("no-"):
             name, value = name[3:], "off"
         if name in _NOT_SETTINGS or "/" in value or "key" in name:
@@ -135,6 +136,7 @@ def options(command: str) -> dict[str, str]:
     return found
 
 
+_OPTION = re.compile(r"--?[A-Za-z]")
 _NOT_SETTINGS = frozenset(
     {"host", "port", "model", "tiny", "log", "served-name", "served-model-name"}
 )
