@@ -27,6 +27,7 @@ from lockstep.certify.signals import run_until_signal
 from lockstep.certify.trials import FILE, Trial, bound_us, trials
 from lockstep.certify.watch import EnoughSeen
 from lockstep.claims.detection_shown import no_answer, reuses, shown
+from lockstep.engine.sources import ENGINE
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ REQUEST_SECONDS = 20
 COMMAND = "lockstep certify-faults"
 FOLDER = "detection"
 """Of the certificates of trials, beside the one of all [DET-19]."""
+_SOURCES = "sources_sha256"
 _SILENT = "ENDPOINT_REFUSES"
 """Refusal of the certifier where a server that was ready answered none of its first requests; one
 that never was ready shows no fault but, say, an operator that does not fit the sources."""
@@ -205,14 +207,15 @@ def run_trials(
         if record is None:
             seen, elapsed = run_until_signal(run_trial(trial, folder))
             record = recorded(trial, seen, elapsed, folder, key, issued_at())
-            write_file(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
+            kept = {_SOURCES: _sources_sha256(), **record}
+            write_file(path, json.dumps(kept, indent=1, sort_keys=True).encode() + b"\n")
         records.append(record)
         tell(len(records), record)
     return records
 
 
 def read_record(path: Path, trial: Trial) -> dict[str, Any] | None:
-    """Give the record of a trial; None where there is none of this very trial.
+    """Give the record of a trial; None where there is none of this very trial and these sources.
 
     Raises:
         LockstepError: MALFORMED_JSON.
@@ -225,7 +228,15 @@ def read_record(path: Path, trial: Trial) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError):
         hint = "Delete the file: the trial is then made anew."
         raise LockstepError("MALFORMED_JSON", str(path), "a record", hint=hint) from None
-    return record if declared == trial.document() else None
+    sources = record.pop(_SOURCES, None)
+    return record if (declared, sources) == (trial.document(), _sources_sha256()) else None
+
+
+def _sources_sha256() -> str:
+    """Give the digest of the sources of what is served."""
+    from lockstep.engine.backends.machine import sources_digest
+
+    return sources_digest(*ENGINE, "lockstep.serve")
 
 
 def recorded(

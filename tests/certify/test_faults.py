@@ -106,6 +106,9 @@ def test_what_is_recorded_is_not_made_again(
     path.write_text(json.dumps(record))
     run(tmp_path, "refcount_leak")
     assert len(server.asked) == 2, "a record of other edits is of another fault"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "sources_sha256": "0" * 64}))
+    run(tmp_path, "refcount_leak")
+    assert len(server.asked) == 3, "a record of other sources is of another engine"
     path.write_text("{")
     with pytest.raises(LockstepError) as caught:
         run(tmp_path, "refcount_leak")
