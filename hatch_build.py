@@ -1,4 +1,4 @@
-"""Build hook: puts the spec's data and the declared layouts into the wheel.
+"""Build hook: puts the spec's data, the declared layouts and the vectors into the wheel.
 
 Each package carries its own copy of ``spec/``, since neither may import the other. A
 forced inclusion is keyed by its source, so that a folder wanted twice is listed file by file.
@@ -22,11 +22,12 @@ class PackageData(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return
         include: dict[str, str] = build_data["force_include"]
-        for name in ("spec", "layouts"):
+        for name in ("spec", "layouts", "conformance/vectors"):
             if not self._files(name):
                 raise FileNotFoundError(f"no data to package in {Path(self.root, name)}")
         include["spec"] = "lockstep_verify/_spec"
         include["layouts"] = "lockstep/_layouts"
+        include["conformance/vectors"] = "lockstep/_vectors"
         for path in self._files("spec"):
             include[path] = f"lockstep/_{path}"
 

@@ -197,6 +197,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
         ("spec", "lockstep_verify/_spec"),
         ("spec", "lockstep/_spec"),
         ("layouts", "lockstep/_layouts"),
+        ("conformance/vectors", "lockstep/_vectors"),
     ],
 )
 def test_wheel_carries_the_data_byte_for_byte(

@@ -18,15 +18,16 @@ _RULE = re.compile(r"\[([A-Z]+-[0-9]+)\]")
 
 
 def folder() -> Path:
-    """Give the folder of the committed vectors.
+    """Give the folder of the vectors: beside the package's `_spec`, else the checkout's.
 
     Raises:
-        FileNotFoundError: this is an installed package and not a checkout.
+        FileNotFoundError: neither is there, so that the installation is incomplete.
     """
-    place = spec.root().parent / "conformance" / "vectors" / "v1"
-    if not place.is_dir():
-        raise FileNotFoundError("the vectors stand in a checkout of the repository, not in a wheel")
-    return place
+    beside = spec.root().parent
+    for place in (beside / "_vectors" / "v1", beside / "conformance" / "vectors" / "v1"):
+        if place.is_dir():
+            return place
+    raise FileNotFoundError("lockstep was installed without its vectors; install it again")
 
 
 def rules() -> frozenset[str]:
