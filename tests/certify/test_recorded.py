@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from lockstep.certify.client import StatusError
 from lockstep.certify.witness import total
 
 FOLDER = Path(__file__).parent / "recorded"
+UNSTEADY = {"llamacpp"}
+"""They gave the same request, asked twice with nothing beside it, other numbers."""
 PEERS = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
@@ -97,6 +100,11 @@ def test_what_was_recorded_is_what_is_asked_and_its_answers_are_whole(peer: str)
 def test_streamed_and_whole_answers_are_one_output(peer: str) -> None:
     found, adapter = recorded(peer)
     streamed, whole = (answer(adapter, one)[0].output for one in found["exchanges"][:2])
+    if peer in UNSTEADY:
+        assert streamed.logprobs != whole.logprobs
+        assert streamed.top is not None and whole.top is not None
+        assert [len(one) for one in streamed.top] == [len(one) for one in whole.top]
+        streamed = replace(streamed, logprobs=whole.logprobs, top=whole.top)
     assert streamed == whole
 
 

@@ -72,7 +72,7 @@ def test_modules_are_built_and_kept(run: Any, tree: Tree, monkeypatch: pytest.Mo
     status, _, refused = run("build", *where, "Lockstep.Foil")
     assert status == 3
     assert "lockstep: LEAN_BUILD_FAILED at Lockstep.Foil: " in refused
-    assert "\nLockstep/Foil.lean:3:" in refused
+    assert "\n  Lockstep/Foil.lean:3:" in refused
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_check_fails_on_another_module(
     assert status == 3
     assert "as registered" not in said
     assert "lockstep: H3_PROOF_MISSING at spec/lemmas.json#/modules" in refused
-    assert "\nB: is registered, and no longer there" in refused
+    assert "\n  B: is registered, and no longer there" in refused
 
 
 @pytest.mark.parametrize("absent", ["Lockstep.Verdict", "Lockstep"])
@@ -128,4 +128,4 @@ def test_check_fails_on_a_drift(run: Any, checked: list[dict[str, Any]]) -> None
     assert f"A.c  no axioms  {'0' * 64}" in said
     assert "as registered" not in said
     assert "lockstep: LEMMA_STATEMENT_MISMATCH at spec/lemmas.json#/lemmas" in refused
-    assert "\nA.c: is not registered" in refused
+    assert "\n  A.c: is not registered" in refused
