@@ -12,8 +12,9 @@ PYTEST_ARGS ?=
 # Random positions that `make parity` compares, and processes at a time.
 POSITIONS ?= 1000000
 JOBS ?= 2
-# A process a core; tests that share something costly to make say so with xdist_group.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
+# A process a core and one more, since some tests wait for servers; tests that share something
+# costly to make say so with xdist_group.
+PYTEST := $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadgroup
 # Must lie in the range that the `engine` extra allows, so that the extra keeps it.
 TORCH := torch==2.13.0
 

@@ -128,6 +128,7 @@ def test_an_engine_that_moves_is_named_with_the_first_token(tmp_path: Path) -> N
     assert any(f"{apart['answers']} of 4 flip" in line for line in lines(found))
 
 
+@pytest.mark.slow  # waits for its rounds
 def test_a_cache_that_moves_answers_is_named(tmp_path: Path) -> None:
     found = told(AfterAHit(), evaluation(tmp_path, shared=20), None)
     assert found["verdict"] == "ENGINE_MOVES"
@@ -139,6 +140,7 @@ def test_a_cache_that_moves_answers_is_named(tmp_path: Path) -> None:
     assert any("(cache warm) against at once (cache cold)" in line for line in lines(found))
 
 
+@pytest.mark.slow  # waits for its rounds
 def test_a_scorer_that_moves_is_named(tmp_path: Path) -> None:
     found = told(Behaviour(), evaluation(tmp_path), command(tmp_path, MOVES))
     assert found["verdict"] == "SCORER_MOVES"

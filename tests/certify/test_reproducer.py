@@ -61,6 +61,7 @@ def found() -> Mapping[str, str]:
         return written(fake)
 
 
+@pytest.mark.slow  # waits for its rounds, half a minute
 def test_it_shows_the_difference_again_and_none_where_there_is_none(
     found: Mapping[str, str], tmp_path: Path
 ) -> None:

@@ -59,6 +59,7 @@ FEWER = {
 pytestmark = [pytest.mark.go, pytest.mark.xdist_group("go")]
 
 
+@pytest.mark.slow  # vets all packages anew
 def test_sources_are_formatted_and_vetted_and_need_no_module(go: Go) -> None:
     gofmt = Path(go.run("env", "GOROOT").strip()) / "bin/gofmt"
     listed = subprocess.run([gofmt, "-l", SOURCE], capture_output=True, text=True, check=True)
@@ -258,6 +259,7 @@ def valid_statement(kind: str) -> Any:
     return json.loads(base64.b64decode(envelope["payload"]))
 
 
+@pytest.mark.slow  # some seconds a kind; the vectors stay
 @pytest.mark.parametrize(("kind", "codes"), sorted(DERIVED.items()))
 def test_agrees_on_mutants_of_a_certificate(binary: Path, kind: str, codes: int) -> None:
     draw = random.Random(SEED)

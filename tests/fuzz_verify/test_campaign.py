@@ -27,6 +27,7 @@ def parent():
     return fuzz_verify.make()
 
 
+@pytest.mark.slow  # `make fuzz-verify` is it 20 times
 def test_5000_mutants_get_the_answers_that_they_must(parent):
     outcome = fuzz_verify.run(parent.forge, parent.evidence, MUTANTS, seed=1, jobs=2)
     told = [

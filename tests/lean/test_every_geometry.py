@@ -118,6 +118,7 @@ def sources(lean: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     yield tree
 
 
+@pytest.mark.slow  # builds a module of layouts first
 @pytest.mark.parametrize(
     ("old", "new"),
     [

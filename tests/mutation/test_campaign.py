@@ -22,7 +22,7 @@ EXPECTED = {
 
 
 # One campaign, whichever tests look at it.
-pytestmark = pytest.mark.xdist_group("mutation-campaign")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("mutation-campaign")]
 
 
 @pytest.fixture(scope="module")

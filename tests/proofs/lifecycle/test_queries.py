@@ -35,6 +35,7 @@ def test_all_queries_are_those_of_the_three_groups() -> None:
     assert [run.query.name for run in witnesses()] == named
 
 
+@pytest.mark.slow  # `make smt` asks both solvers
 @pytest.mark.parametrize("name", INDUCTIVE)
 def test_no_counterexample_by_either_solver(name: str) -> None:
     answered = decide(INDUCTIVE[name], BY)

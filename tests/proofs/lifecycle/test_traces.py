@@ -17,7 +17,7 @@ from lockstep_verify.derive.lifecycle_machine import check_traces
 from lockstep_verify.errors import Refusal
 
 # One process asks the solvers for all of them.
-pytestmark = pytest.mark.xdist_group("lifecycle-traces")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lifecycle-traces")]
 
 NAMES = [run.query.name for run in (*witnesses(), *foils())]
 Answers = dict[str, tuple[Run, Answered]]
