@@ -92,7 +92,8 @@ def told(code: str) -> dict[str, Any]:
     """Run a piece of Python by itself and give the JSON object that it prints.
 
     Raises:
-        LockstepError: LIBRARY_MISSING, it failed, printed something else or took too long.
+        LockstepError: LIBRARY_MISSING, it failed, printed something else or, with a hint, took too
+            long.
     """
     try:
         done = subprocess.run(
@@ -106,7 +107,7 @@ def told(code: str) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         raise LockstepError(
             "LIBRARY_MISSING", "", "a library that can be imported",
-            f"no answer in {DOCTOR_SECONDS} s: this machine may be busy",
+            f"no answer in {DOCTOR_SECONDS} s: this machine may be busy", _SLOW,
         ) from None  # fmt: skip
     except ValueError:
         found = None
@@ -151,7 +152,8 @@ def _numpy() -> list[Finding]:
     try:
         seen = told(NUMPY)
     except LockstepError as fault:
-        return [Finding("NumPy", False, f"{finding.found}, {fault.got}", purpose, _pip("hunt"))]
+        remedy = fault.hint or _pip("hunt")
+        return [Finding("NumPy", False, f"{finding.found}, {fault.got}", purpose, remedy)]
     found = (
         f"{seen['numpy']}, {seen['blas']} with its {seen['blas_kernel']} kernels (the backend host "
         "does not use them, the controls do)"
@@ -186,22 +188,21 @@ def _torch() -> list[Finding]:
     interpreter = "the kernels on a CPU (TRITON_INTERPRET=1), KERNEL-EQ, compiling ahead of time"
     gpu = "the kernels on a GPU; `make gpu-evidence`; shares of bandwidth in `make bench-engine`"
     devices: list[str] = []
-    fault_text = ""
+    fault_text, later = "", None
     if torch is not None:
         try:
             devices = told(TORCH)["devices"]
         except LockstepError as fault:
-            fault_text = f", {fault.got}"
-    slow = "no answer" in fault_text
+            fault_text, later = f", {fault.got}", fault.hint
     usable = torch is not None and not fault_text
     both = usable and triton is not None
     here = f"torch {torch}" if torch else "no torch"
     return [
         Finding("torch", usable, (torch or "not installed") + fault_text, purpose,
-                "" if usable else _SLOW if slow else _pip("engine")),
+                "" if usable else later or _pip("engine")),
         Finding("Triton's interpreter", both,
                 f"triton {triton}" if triton else "not installed", interpreter,
-                "" if both else _SLOW if slow and triton else f"{_pip('engine')} (Linux)"),
+                "" if both else (triton and later) or f"{_pip('engine')} (Linux)"),
         Finding("GPU", both and bool(devices),
                 ", ".join(devices) or f"none that {here} reaches", gpu,
                 "" if both and devices else "run there, with a torch built for its driver"),
@@ -218,11 +219,11 @@ def _lean() -> list[Finding]:
     try:
         seen = told(LEAN)
     except LockstepError as fault:
-        seen = {"absent": str(fault.got)}
+        seen = {"absent": str(fault.got), "remedy": fault.hint}
     if "found" in seen:
         return [Finding("Lean", True, seen["found"], purpose)]
     remedy = "`make lean` installs the pinned wheel (Linux on x86-64); elsewhere elan's `lake`"
-    return [Finding("Lean", False, seen["absent"], purpose, remedy)]
+    return [Finding("Lean", False, seen["absent"], purpose, seen.get("remedy") or remedy)]
 
 
 def _solvers() -> list[Finding]:
