@@ -64,7 +64,7 @@ def conditions(
         "other_model": (
             served is None or others > 0,
             "the model that is served is not named" if served is None
-            else f"{others} of 2 certificates are of another model than is served",
+            else f"{others} of {len(of_both)} certificates are of another model than is served",
         ),
     }  # fmt: skip
     return tuple(Condition(name, *found[name]) for name in rollout["conditions"])

@@ -7,7 +7,7 @@ pieces of a block that a core's cache holds; sums, which go token by token, over
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -72,16 +72,18 @@ def takes(parameters: Parameters) -> bool:
 def powers(block: Block, temperature: str) -> Powers:
     """Give e_i of each log-probability; the largest of a row is 1 [SAMP-17]."""
     divisor, exponent = numbers.integer(Decimal(temperature))
-
-    def compute(units: Integers, there: Mask) -> Powers:
-        scaled = numbers.ratio(units, UNIT_EXPONENT, divisor, exponent)
-        keys = scaled.keys
+    shape = block.units.shape
+    values, fallbacks = Numbers(np.empty(shape, np.int64), np.empty(shape, np.int64)), 0
+    for rows in _pieces(shape):
+        there = block.there[rows]
+        keys = numbers.ratio(block.units[rows], UNIT_EXPONENT, divisor, exponent).keys
         least = np.where(there, keys, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
         # What is not there may be less than the least; its difference is not used.
         larger = numbers.of_keys(np.maximum(keys, least))
-        return _powers(numbers.subtract(larger, numbers.of_keys(least)), there)
-
-    return _in_pieces(block, compute)
+        found = _powers(numbers.subtract(larger, numbers.of_keys(least)), there)
+        values.c[rows], values.q[rows] = found.values
+        fallbacks += found.fallbacks
+    return Powers(values, fallbacks)
 
 
 def masses(block: Block) -> tuple[Floats, Floats]:
@@ -126,16 +128,6 @@ def weigh_powers(given: Powers, whole: Numbers, there: Mask, parameters: Paramet
 def _pieces(shape: tuple[int, ...]) -> Iterator[slice]:
     rows = max(1, _PIECE // shape[1])
     return (slice(start, start + rows) for start in range(0, shape[0], rows))
-
-
-def _in_pieces(block: Block, compute: Callable[[Integers, Mask], Powers]) -> Powers:
-    shape = block.units.shape
-    values, fallbacks = Numbers(np.empty(shape, np.int64), np.empty(shape, np.int64)), 0
-    for rows in _pieces(shape):
-        found = compute(block.units[rows], block.there[rows])
-        values.c[rows], values.q[rows] = found.values
-        fallbacks += found.fallbacks
-    return Powers(values, fallbacks)
 
 
 def _powers(gaps: Numbers, there: Mask) -> Powers:
