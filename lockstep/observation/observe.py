@@ -10,7 +10,8 @@ from lockstep.layouts import catalogue
 from lockstep.layouts.geometry import Geometry
 from lockstep.observation.environment import Environment
 from lockstep.observation.numbers import digits, require_telling
-from lockstep.observation.seen import Cache, SeenEngine, SeenLayout, SeenRun, Wanted
+from lockstep.observation.seen import Cache, SeenEngine, SeenLayout, SeenRun
+from lockstep.observation.writing import Wanted, Writing
 
 ENGINES = ("transformers", "vllm", "vllm-cpu", "lmcache", "llamacpp")
 """Engines with a module in `engines`, whose name has _ for -."""
@@ -43,7 +44,7 @@ def observe(
     caches: tuple[Cache, ...] = module.CACHES
     first = replace(geometry, dtype=caches[0].dtypes[0])
     wanted = [Wanted(cache.name, dtype) for cache in caches for dtype in cache.dtypes]
-    held = module.written(wanted, geometry, digits(geometry), environment)
+    held = module.written(Writing(wanted, geometry, digits(geometry), environment))
     runs: dict[str, list[SeenRun]] = {cache.name: [] for cache in caches}
     for (cache_name, dtype), (low, high) in zip(wanted, held, strict=True):
         runs[cache_name].append(SeenRun(dtype, low, high))

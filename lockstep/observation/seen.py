@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from lockstep.layouts.declaration import Layout
 from lockstep.layouts.geometry import Geometry
@@ -40,13 +39,6 @@ class Memory:
     layer: int | None
     extents: tuple[int, ...]
     data: bytes
-
-
-class Wanted(NamedTuple):
-    """A run that an engine is asked for: one of its caches, by name, and an element type."""
-
-    cache: str
-    dtype: str
 
 
 Both = tuple[tuple[Memory, ...], tuple[Memory, ...]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ from lockstep.layouts.geometry import Geometry
 from lockstep.observation.engines import llamacpp_model
 from lockstep.observation.engines.llamacpp_state import read
 from lockstep.observation.environment import Environment
-from lockstep.observation.numbers import DIGITS, Digits
-from lockstep.observation.seen import Both, Cache, Wanted
+from lockstep.observation.numbers import DIGITS
+from lockstep.observation.seen import Both, Cache
+from lockstep.observation.writing import Writing
 
 NAME = "llama.cpp"
 ENGINE = "llama.cpp"
@@ -38,19 +39,8 @@ CACHES = (
 """By what the server is told of flash attention."""
 
 
-def written(
-    wanted: Sequence[Wanted],
-    geometry: Geometry,
-    values: Mapping[str, Digits],
-    environment: Environment,
-) -> Iterator[Both]:
+def written(writing: Writing) -> Iterator[Both]:
     """Have servers compute digits into their caches and save them, each digit in its own server.
-
-    Args:
-        wanted: runs, in the order in which they are given.
-        geometry: of the request.
-        values: digits by name, of shape (layers, 2, tokens, kv_heads, head_dim).
-        environment: that has llama.cpp.
 
     Raises:
         LockstepError: ENGINE_NOT_OBSERVED, ENDPOINT_DOWN; LIBRARY_MISSING where servers cannot be
@@ -61,12 +51,13 @@ def written(
     if importlib.util.find_spec("httpx") is None:
         hint = "Install the extra 'certify'."
         raise LockstepError("LIBRARY_MISSING", "--engine", "httpx", "no such library", hint)
+    geometry = writing.geometry
     prompts = llamacpp_model.prompts(geometry)
     with tempfile.TemporaryDirectory() as scratch:
         model, state = Path(scratch, "model.gguf"), Path(scratch, "slot.bin")
-        model.write_bytes(llamacpp_model.gguf(geometry, values))
-        for flash, dtype in wanted:
-            command = Command(_server(environment, model, flash, TYPES[dtype]))
+        model.write_bytes(llamacpp_model.gguf(geometry, writing.values))
+        for flash, dtype in writing.wanted:
+            command = Command(_server(writing.environment, model, flash, TYPES[dtype]))
             held = []
             for name in DIGITS:
                 # So that no slot saved before is read in the place of one that was not saved.

@@ -6,13 +6,11 @@ is what LMCache takes an engine's layout for, as far as that is the engine's own
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from lockstep.layouts import catalogue
 from lockstep.layouts.geometry import Geometry
-from lockstep.observation.environment import Environment
-from lockstep.observation.numbers import DIGITS, Digits
-from lockstep.observation.seen import Both, Cache, Memory, Wanted
+from lockstep.observation.seen import Both, Cache, Memory
+from lockstep.observation.writing import Writing
 
 NAME = "lmcache"
 ENGINE = "lmcache"
@@ -43,35 +41,14 @@ BLOCK = 16
 """Of paged memory that a chunk is gathered from; the chunk has no blocks."""
 
 
-def written(
-    wanted: Sequence[Wanted],
-    geometry: Geometry,
-    values: Mapping[str, Digits],
-    environment: Environment,
-) -> Iterator[Both]:
+def written(writing: Writing) -> Iterator[Both]:
     """Have LMCache move digits, and give what it wrote after each of them.
-
-    Args:
-        wanted: runs, in the order in which they are given.
-        geometry: of the request.
-        values: digits by name, of shape (layers, 2, tokens, kv_heads, head_dim).
-        environment: that has LMCache.
 
     Raises:
         LockstepError: ENGINE_NOT_OBSERVED.
     """
-    block = {cache.name: catalogue.find(cache.layout).block or BLOCK for cache in CACHES}
-    request = {
-        "runs": [
-            {"cache": one.cache, "block": block[one.cache], "dtype": one.dtype} for one in wanted
-        ],
-        "layers": geometry.layers,
-        "tokens": geometry.tokens,
-        "heads": geometry.kv_heads,
-        "dim": geometry.head_dim,
-        "digits": [values[name].astype("uint8").tobytes().hex() for name in DIGITS],
-    }
-    for run in environment.ask("lmcache_chunks.py", request)["runs"]:
+    request = writing.request(CACHES, BLOCK)
+    for run in writing.environment.ask("lmcache_chunks.py", request)["runs"]:
         low, high = (
             tuple(
                 Memory("kv", buffer["layer"], tuple(buffer["extents"]), bytes.fromhex(text))

