@@ -187,11 +187,11 @@ def fail(fault: LockstepError) -> int:
 
 def main() -> int:
     """Run the command line and give its exit status; no fault reaches a user as a traceback."""
+    from lockstep.cli import json_output
+
     status = _run()
     try:
-        # What prints documents needs typer, which a base install lacks.
-        if "lockstep.cli.json_output" in sys.modules:
-            sys.modules["lockstep.cli.json_output"].end(status)
+        json_output.end(status)
     except BrokenPipeError as fault:
         return _fault(fault)
     return status
@@ -212,9 +212,10 @@ def _run() -> int:
 
 
 def _tell(text: str, status: int, code: str | None = None) -> int:
+    from lockstep.cli import json_output
+
     print(f"lockstep: {text}", file=sys.stderr, flush=True)
-    if "lockstep.cli.json_output" in sys.modules:
-        sys.modules["lockstep.cli.json_output"].note(code, text)
+    json_output.note(code, text)
     return status
 
 

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-import typer
-
 if TYPE_CHECKING:
+    import typer
+
     from lockstep.cli.tables import Table
 
 WITHOUT = frozenset({"serve"})
@@ -112,6 +112,9 @@ def _has_own(callback: Callable[..., Any]) -> bool:
 
 
 def _with_option(callback: Callable[..., Any], command: str) -> Callable[..., Any]:
+    # A base install lacks it, and faults are told there too.
+    import typer
+
     signature = inspect.signature(callback)
     kind = inspect.Parameter.KEYWORD_ONLY
     option = typer.Option(False, "--json", help=HELP)
