@@ -66,7 +66,7 @@ def state(transposed: bool, extra: int, cells: int = 5, tail: bytes = b"") -> by
 
 @pytest.mark.parametrize(("transposed", "extra"), list(product((False, True), (0, 12))))
 def test_a_saved_state_is_taken_apart(transposed: bool, extra: int) -> None:
-    found = read(state(transposed, extra), "float16", 5, 2)
+    found = read(state(transposed, extra), GEOMETRY)
     assert [(one.tensor, one.layer) for one in found] == [("k", 0), ("k", 1), ("v", 0), ("v", 1)]
     assert [one.data[0] for one in found] == [0, 1, 8, 9]
     assert found[0].extents == (5, SIZE)
@@ -87,7 +87,7 @@ def test_a_saved_state_is_taken_apart(transposed: bool, extra: int) -> None:
 )
 def test_another_file_is_refused(data: bytes, dtype: str) -> None:
     with pytest.raises(LockstepError) as fault:
-        read(data, dtype, 5, 2)
+        read(data, replace(GEOMETRY, dtype=dtype))
     assert fault.value.code == "ENGINE_NOT_OBSERVED"
 
 

@@ -10,6 +10,7 @@ import importlib.util
 import shlex
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def written(writing: Writing) -> Iterator[Both]:
                 # So that no slot saved before is read in the place of one that was not saved.
                 state.unlink(missing_ok=True)
                 run_until_signal(_saved(command, prompts[name], state.name))
-                held.append(read(state.read_bytes(), dtype, geometry.tokens, geometry.layers))
+                held.append(read(state.read_bytes(), replace(geometry, dtype=dtype)))
             yield held[0], held[1]
 
 

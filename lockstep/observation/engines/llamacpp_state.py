@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 
 from lockstep.errors import LockstepError
+from lockstep.layouts.geometry import Geometry
 from lockstep.observation.seen import Memory
 
 MAGIC = b"qsgg"
@@ -13,7 +14,6 @@ MAGIC = b"qsgg"
 VERSION = 4
 TYPES = {"float32": 0, "float16": 1, "bfloat16": 30}
 """ggml's numbers of the element types."""
-WIDTHS = {"float32": 4, "float16": 2, "bfloat16": 2}
 CELL_EXTRA = (0, 12)
 """Bytes that a cell has besides position and sequence: none, or a 2D position and a token."""
 
@@ -44,14 +44,13 @@ def _refused(expected: object, got: object) -> LockstepError:
     return LockstepError("ENGINE_NOT_OBSERVED", "the saved state", expected, got, hint)
 
 
-def read(data: bytes, dtype: str, tokens: int, layers: int) -> tuple[Memory, ...]:
+def read(data: bytes, geometry: Geometry) -> tuple[Memory, ...]:
     """Give the keys and the values of each layer, as they stand in the file.
 
     Args:
         data: of the whole file.
-        dtype: of the cache.
-        tokens: cells that it must have, at positions 0 and on.
-        layers: that it must have.
+        geometry: of the cache; the file must have its tokens, at positions 0 and on, its layers
+            and its dtype.
 
     Raises:
         LockstepError: ENGINE_NOT_OBSERVED where it is another file than that.
@@ -62,14 +61,14 @@ def read(data: bytes, dtype: str, tokens: int, layers: int) -> tuple[Memory, ...
     reader.expect("I", VERSION)
     (packed,) = reader.numbers("I")
     reader.take(4 * packed)
-    reader.expect("II", 1, tokens)
-    _cells(reader, tokens)
+    reader.expect("II", 1, geometry.tokens)
+    _cells(reader, geometry.tokens)
     transposed, *_ = reader.numbers("I")
     # Without a Hadamard rotation of keys or values, which is no matter of positions.
-    reader.expect("III", layers, 0, 0)
-    keys = tuple(_rows(reader, "k", dtype, tokens, layers))
+    reader.expect("III", geometry.layers, 0, 0)
+    keys = tuple(_rows(reader, "k", geometry))
     values = _columns if transposed else _rows
-    found = (*keys, *values(reader, "v", dtype, tokens, layers))
+    found = (*keys, *values(reader, "v", geometry))
     if reader.at != len(data):
         raise _refused("the end of the file", f"{len(data) - reader.at} bytes")
     return found
@@ -87,18 +86,19 @@ def _cells(reader: _Reader, tokens: int) -> None:
     raise _refused("the tokens of one sequence, in order", "other cells")
 
 
-def _rows(reader: _Reader, name: str, dtype: str, tokens: int, layers: int) -> Iterator[Memory]:
+def _rows(reader: _Reader, name: str, geometry: Geometry) -> Iterator[Memory]:
     """Take layers of which each cell is a row."""
-    for layer in range(layers):
-        reader.expect("i", TYPES[dtype])
+    tokens, width = geometry.tokens, geometry.element_bits // 8
+    for layer in range(geometry.layers):
+        reader.expect("i", TYPES[geometry.dtype])
         (row,) = reader.numbers("Q")
-        extents = (tokens, row // WIDTHS[dtype])
-        yield Memory(name, layer, extents, reader.take(tokens * row))
+        yield Memory(name, layer, (tokens, row // width), reader.take(tokens * row))
 
 
-def _columns(reader: _Reader, name: str, dtype: str, tokens: int, layers: int) -> Iterator[Memory]:
+def _columns(reader: _Reader, name: str, geometry: Geometry) -> Iterator[Memory]:
     """Take layers of which each cell is a column."""
-    for layer in range(layers):
-        reader.expect("iI", TYPES[dtype], WIDTHS[dtype])
+    tokens, width = geometry.tokens, geometry.element_bits // 8
+    for layer in range(geometry.layers):
+        reader.expect("iI", TYPES[geometry.dtype], width)
         (rows,) = reader.numbers("I")
-        yield Memory(name, layer, (rows, tokens), reader.take(rows * tokens * WIDTHS[dtype]))
+        yield Memory(name, layer, (rows, tokens), reader.take(rows * tokens * width))
