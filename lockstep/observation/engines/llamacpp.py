@@ -75,7 +75,7 @@ def _server(environment: Environment, model: Path, flash: str, kind: str) -> str
         "-np", "1", "-c", "256", "-t", "1", "-fa", flash, "-ctk", kind, "-ctv", kind,
         "--slot-save-path", f"{model.parent}/", "--no-warmup",
     ]  # fmt: skip
-    return shlex.join(words).replace("'{port}'", "{port}")
+    return shlex.join(words)
 
 
 async def _saved(command: Command, prompt: list[int], name: str) -> None:
