@@ -63,13 +63,16 @@ def judged(
     taken = sorted(withdrawals.glob(f"*{SUFFIX}")) if withdrawals else []
     back = [read_bytes(file, LIMITS["envelope_bytes"]) for file in taken]
     options = ["--trust", str(trust)] if trust else []
+    names: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as scratch:
         copies = _written(Path(scratch, "certificates"), held)
         if back:
             folder = Path(scratch, "withdrawals")
-            _written(folder, back)
+            places = map(str, _written(folder, back))
+            names = {place: file.name for place, file in zip(places, taken, strict=True)}
             options += ["--withdrawals", str(folder)]
-        results = verify(copies, *options, before=len(back)).results
+        said = verify(copies, *options, before=len(back)).results
+    results = [_renamed(result, names) for result in said]
     claims = [
         claim
         for data, result in zip(back, results, strict=False)
@@ -91,6 +94,14 @@ def _written(folder: Path, held: Sequence[bytes]) -> list[Path]:
     for copy, data in zip(copies, held, strict=True):
         copy.write_bytes(data)
     return copies
+
+
+def _renamed(result: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Give a result whose lines call withdrawals by their files instead of the copies' places."""
+    lines = result["lines"]
+    for place, name in names.items():
+        lines = [line.replace(place, name) for line in lines]
+    return {**result, "lines": lines}
 
 
 def _claims(statement: Mapping[str, Any]) -> list[tuple[str, Withdrawn]]:
@@ -135,12 +146,15 @@ def counted(result: Mapping[str, Any], claims: Sequence[Withdrawn]) -> tuple[Wit
         claims: that verified withdrawals take back of it; it may count none of them, where their
             signers may not sign for its kind.
     """
-    lines = [line for line in result["lines"] if line.startswith("WITHDRAWN ")]
-    return tuple(
-        one
-        for one in claims
-        if any(line.startswith(f"WITHDRAWN {one.pointer or _WHOLE}: ") for line in lines)
-    )
+    if result["code"] != "CLAIM_WITHDRAWN":
+        return ()
+    return tuple(one for one in claims if _line(one) in result["lines"])
+
+
+def _line(one: Withdrawn) -> str:
+    """Give the whole line in which the verifier tells of a claim, so that no other passes for it."""
+    instead = "" if one.instead is None else f" Instead: {one.instead}"
+    return f"WITHDRAWN {one.pointer or _WHOLE}: {one.reason}{instead}"
 
 
 def may_be_shown(result: Mapping[str, Any], withdrawn: Sequence[Withdrawn]) -> bool:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from lockstep.certificate.envelope import sign_statement
 from lockstep.cli import application
 from lockstep.errors import LockstepError
 from lockstep.report import certificates
 from lockstep.report.certificates import counted, found, judged, may_be_shown
 from lockstep.report.figures import Judged, Withdrawn
 from tests.report.pages import EVIDENCE, told
+from tests.withdrawal_records import CLAIM, OTHER, OWN, place, withdrawal
 
 pytestmark = pytest.mark.xdist_group("report")
 TRUST = EVIDENCE / "trust.json"
@@ -75,12 +77,28 @@ def test_nothing_is_shown_of_what_is_withdrawn_whole_or_refused_for_more() -> No
 
 
 def test_a_withdrawal_that_does_not_count_withdraws_nothing() -> None:
-    claims = [Withdrawn("/predicate/a", "why", None), Withdrawn("/predicate/ab", "why", None)]
-    lines = ["WITHDRAWN /predicate/ab: why", "not counted: x: THRESHOLD_NOT_MET"]
-    assert counted(told("urn:x:measurement:v1", lines=lines), claims) == (claims[1],)
+    claims = [Withdrawn("/predicate/a", "why", None), Withdrawn("/predicate/ab", "why", "b")]
+    lines = ["WITHDRAWN /predicate/ab: why Instead: b", "not counted: x: THRESHOLD_NOT_MET"]
+    gone = told("urn:x:measurement:v1", code="CLAIM_WITHDRAWN", lines=lines)
+    assert counted(gone, claims) == (claims[1],)
+    assert counted({**gone, "code": "OK"}, claims) == ()
     whole = Withdrawn("", "why", None)
-    said = told("urn:x:measurement:v1", lines=["WITHDRAWN the whole certificate: why"])
+    said = {**gone, "lines": ["WITHDRAWN the whole certificate: why"]}
     assert counted(said, [*claims, whole]) == (whole,)
+
+
+def test_of_two_who_withdraw_one_claim_the_one_that_counts_is_told(tmp_path: Path) -> None:
+    other = withdrawal({**CLAIM, "reason": "slow: out of spite"})
+    own = withdrawal({**CLAIM, "reason": "slow", "replacement": {"says": "42"}})
+    held = (sign_statement(other, [OTHER]), sign_statement(own, [OWN]))
+    place(tmp_path, *held, roles=("producer", "auditor"))
+    files = [tmp_path / "c.cert.json"]
+    shown = judged(files, tmp_path / "trust.json", tmp_path / "w", tmp_path / "report.html")
+    assert [(one.name, one.result["code"]) for one in shown] == [
+        ("c.cert.json", "CLAIM_WITHDRAWN"), ("0.cert.json", "OK"), ("1.cert.json", "OK"),
+    ]  # fmt: skip
+    assert shown[0].withdrawn == (Withdrawn(CLAIM["pointer"], "slow", "42"),)
+    assert "not counted: 0.cert.json: ROLE_NOT_ALLOWED" in shown[0].result["lines"]
 
 
 def test_paths_name_certificates_once_and_in_order(folder: Path, tmp_path: Path) -> None:
