@@ -152,7 +152,7 @@ def counted(result: Mapping[str, Any], claims: Sequence[Withdrawn]) -> tuple[Wit
 
 
 def _line(one: Withdrawn) -> str:
-    """Give the whole line in which the verifier tells of a claim, so that no other passes for it."""
+    """Give the line, whole, in which the verifier tells of a claim: no other passes for it."""
     instead = "" if one.instead is None else f" Instead: {one.instead}"
     return f"WITHDRAWN {one.pointer or _WHOLE}: {one.reason}{instead}"
 

@@ -91,12 +91,9 @@ def _told(result: Any) -> list[str]:
 
 def _facts(judged: Judged) -> Markup:
     result = judged.result
-    lines = (
-        []
-        if judged.statement is None
-        else [line for line in result["lines"] if not line.startswith(("WITHDRAWN", "not counted"))]
-    )
-    told = pairs(
+    told = _told(result)
+    lines = [line for line in result["lines"] if line not in told] if judged.statement else []
+    known = pairs(
         [
             ("payload sha256", element("code", result["payload_sha256"] or "not read")),
             ("file sha256", element("code", result["file_sha256"] or "not read")),
@@ -106,6 +103,6 @@ def _facts(judged: Judged) -> Markup:
     )
     return details(
         ["sha256 ", element("code", str(result["payload_sha256"] or "not read")[:DIGITS])],
-        told,
+        known,
         element("ul", [element("li", line) for line in lines], class_="lines") if lines else None,
     )
