@@ -24,7 +24,7 @@ from lockstep.layouts.declaration import load
 
 
 def document() -> dict[str, Any]:
-    """Fold four observations: one that matches, two that differ, one that is not representable."""
+    """Fold observations: two that match, two that differ, one that is not representable."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from lockstep.claims.layout_observation import predicate
     from lockstep.observation.seen import SeenEngine
