@@ -15,6 +15,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from engine_parent import chosen
 from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
 
@@ -138,4 +139,4 @@ def document(name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(written(document(sys.argv[1])) + "\n")
+    sys.stdout.write(written(document(chosen(MAKERS))) + "\n")

@@ -10,10 +10,12 @@ The documents are reviewed and committed; they are made anew where the rules of 
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import hashlib
 import json
 import sys
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lockstep import spec
@@ -217,13 +219,25 @@ SUBJECTS = {
 
 def document(name: str) -> dict[str, Any]:
     """Fold, and put placeholders where the vectors' builder fills in digests."""
-    folded = json.loads(lcj.encode(MAKERS[name]()))
     kind = name.partition("-")[0]
+    return placed(kind, MAKERS[name](), SUBJECTS[kind])
+
+
+def placed(kind: str, predicate: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Give the statement with these subjects, the digests of all but the model placeholders."""
+    folded = json.loads(lcj.encode(predicate))
     held = {"spec": f"$spec:{kind}", "model": folded["model"]["sha256"]}
-    subjects = [subject(name, held.get(name, f"${name}")) for name in SUBJECTS[kind]]
+    subjects = [subject(name, held.get(name, f"${name}")) for name in names]
     return statement(kind, subjects, folded)
 
 
+def chosen(names: Iterable[str]) -> str:
+    """Give the name on the command line; usage is told where it is none of these."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name", choices=sorted(names))
+    return str(parser.parse_args().name)
+
+
 if __name__ == "__main__":
-    json.dump(document(sys.argv[1]), sys.stdout, indent=1, ensure_ascii=False)
+    json.dump(document(chosen(MAKERS)), sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")

@@ -17,11 +17,9 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine_parent import ISSUED_AT, MODEL, PRODUCER, made_up
+from engine_parent import ISSUED_AT, MODEL, PRODUCER, chosen, made_up, placed
 
 from lockstep import spec
-from lockstep.certificate import lcj
-from lockstep.certificate.statement import statement, subject
 from lockstep.engine.digest import framed
 
 if TYPE_CHECKING:
@@ -250,11 +248,8 @@ SUBJECTS = {
 
 def document(name: str) -> dict[str, Any]:
     """Fold, and put placeholders where the vectors' builder fills in digests."""
-    folded = json.loads(lcj.encode(MAKERS[name]()))
     kind = name.partition("-")[0]
-    held = {"spec": f"$spec:{kind}", "model": folded["model"]["sha256"]}
-    subjects = [subject(name, held.get(name, f"${name}")) for name in SUBJECTS[kind]]
-    return statement(kind, subjects, folded)
+    return placed(kind, MAKERS[name](), SUBJECTS[kind])
 
 
 def written(value: Any, depth: int = 0) -> str:
@@ -272,4 +267,4 @@ def written(value: Any, depth: int = 0) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(written(document(sys.argv[1])) + "\n")
+    sys.stdout.write(written(document(chosen(MAKERS))) + "\n")

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from engine_parent import chosen
 from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
 
@@ -36,4 +37,4 @@ def document(of: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(written(document(sys.argv[1])) + "\n")
+    sys.stdout.write(written(document(chosen(("records", "probes")))) + "\n")

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from engine_parent import chosen
 from fault_parent import written
 
 from lockstep import spec
@@ -406,4 +407,4 @@ def document(name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(written(document(sys.argv[1])) + "\n")
+    sys.stdout.write(written(document(chosen(MAKERS))) + "\n")
