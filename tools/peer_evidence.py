@@ -22,6 +22,7 @@ from lockstep.certificate.statement import (
 )
 from lockstep.certificate.write import write_file
 from lockstep.cli.evidence import YEARS, verify_all
+from lockstep.errors import LockstepError
 from lockstep.evidence import peers
 from lockstep.evidence.index import kind_of, statement_of
 from lockstep.evidence.observed import observed_table, with_table
@@ -106,12 +107,15 @@ def main() -> None:
     """Put certificates that are named into the folder of evidence."""
     named = [Path(word) for word in sys.argv[1:]]
     for path in named:
-        if peers.peer_of(path.name) is None:
-            sys.exit(f"{path.name}: no peer's certificate by its name")
+        if peers.peer_of(path.name) is None or not path.is_file():
+            sys.exit(f"{path}: no file, or no peer's certificate by its name")
     for peer in sorted({str(peers.peer_of(path.name)) for path in named}):
         reissue(peer, [path for path in named if peers.peer_of(path.name) == peer])
     tell_observed()
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except LockstepError as fault:
+        sys.exit(str(fault))

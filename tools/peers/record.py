@@ -95,4 +95,6 @@ def main(name: str, model: str, url: str, target: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 5 or sys.argv[1] not in ADAPTERS:
+        sys.exit(f"{__doc__}\nADAPTER is one of {', '.join(ADAPTERS)}.")
     main(*sys.argv[1:])
