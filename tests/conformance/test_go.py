@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from lockstep.certificate.statement import KINDS
+from lockstep.cli.evidence import certificates
 from lockstep.evidence.index import kind_of
 from lockstep.sampling import parity
 from tests.conformance.built import ROOT, SOURCE, Go, command_of
@@ -111,7 +112,7 @@ def test_the_readme_names_the_kinds_that_are_left_out() -> None:
 
 def test_exhaustive_walk_agrees(binary: Path, tmp_path: Path) -> None:
     evidence = ROOT / "evidence"
-    files = sorted(evidence.glob("*.cert.json"))
+    files = certificates(evidence)
     done = subprocess.run(
         [*command_of(binary), "--exhaustive", "--json", "--at", "2026-12-01T00:00:00Z"]
         + ["--state", str(tmp_path), "--trust", str(evidence / "trust.json")]
