@@ -48,8 +48,8 @@ func (o *observed) readSeries(stated []*lcj.Object) *refusal.Refusal {
 		if _, wanted := o.differs[of]; !wanted {
 			return refusal.New(badValue, at+"/role")
 		}
-		parameters := lcj.Optional[*lcj.Object](one, "parameters")
-		if !resolved(of.experiment, parameters) {
+		parameters, drawn := one.Member("parameters").(*lcj.Object)
+		if drawn == (of.experiment == repetition) || drawn && !resolved(parameters) {
 			return refusal.New(badValue, at+"/parameters")
 		}
 		this := entry{of, one.Text("of"), string(lcj.Encode(one.Member("parameters")))}
@@ -88,15 +88,12 @@ func (o *observed) count(of role, positions, differing int64) {
 	}
 }
 
-// resolved says whether parameters are as a series of an experiment has them ([EXP-10]).
-func resolved(experiment int64, parameters **lcj.Object) bool {
-	if parameters == nil || experiment == repetition {
-		return parameters == nil && experiment == repetition
-	}
-	p := *parameters
-	topP, minP := lcj.Optional[string](p, "top_p"), lcj.Optional[string](p, "min_p")
-	read, ok := sampling.Resolve(p.Text("temperature"), lcj.Optional[int64](p, "top_k"), topP, minP)
-	return ok && !read.Greedy() && (topP == nil) == (read.TopP == nil) && (minP == nil) == (read.MinP == nil)
+// resolved says whether parameters are as a series that draws has them ([EXP-10]).
+func resolved(p *lcj.Object) bool {
+	topK, topP, minP := lcj.Optional[int64](p, "top_k"), lcj.Optional[string](p, "top_p"), lcj.Optional[string](p, "min_p")
+	read, ok := sampling.Resolve(p.Text("temperature"), topK, topP, minP)
+	return ok && !read.Greedy() && (topK == nil) == (read.TopK == 0) &&
+		(topP == nil) == (read.TopP == nil) && (minP == nil) == (read.MinP == nil)
 }
 
 // ones counts the bits of a series ([EXP-10]); it gives false for another length, or a bit past the end.

@@ -12,7 +12,7 @@ func readFraction(stated *lcj.Object, at string) (*big.Rat, *refusal.Refusal) {
 	num, _ := new(big.Int).SetString(stated.Text("num"), 10)
 	den, _ := new(big.Int).SetString(stated.Text("den"), 10)
 	value := new(big.Rat).SetFrac(num, den)
-	if value.Denom().Cmp(den) != 0 {
+	if !lcj.Equal(stated, written(value)) {
 		return nil, refusal.New(badValue, at)
 	}
 	return value, nil

@@ -47,6 +47,9 @@ func (b bases) multiply(into unit, factors string, sign int) bool {
 		base, written, raised := strings.Cut(factor, "^")
 		power := 1
 		if raised {
+			if !isPower(written) {
+				return false
+			}
 			power, _ = strconv.Atoi(written)
 		}
 		if !b.known[base] {
@@ -55,6 +58,11 @@ func (b bases) multiply(into unit, factors string, sign int) bool {
 		into[base] += sign * power
 	}
 	return true
+}
+
+// isPower says whether a text is a power that a base is raised to.
+func isPower(text string) bool {
+	return text == "2" || text == "3" || text == "4"
 }
 
 // String is the one spelling.
@@ -94,7 +102,7 @@ func (b bases) isWord(word string) bool {
 		return true
 	}
 	n := len(word) - 1
-	return n > 0 && strings.ContainsRune("234", rune(word[n])) && b.known[word[:n]]
+	return n > 0 && isPower(word[n:]) && b.known[word[:n]]
 }
 
 func (u unit) written(one, power, product, quotient string) string {
