@@ -37,7 +37,7 @@ func (d *derivation) checkRecords() *refusal.Refusal {
 		if err := d.readValues(r, o.Objects("values"), at+"/values"); err != nil {
 			return err
 		}
-		if _, measured := r.values[distance]; (measured || hasQuantity(o, distance)) != (o.Member("against") != nil) {
+		if hasQuantity(o, distance) != (r.against != nil) {
 			return refusal.New(badValue, at+"/against")
 		}
 		reason := d.refusalOf(r, o)
