@@ -7,12 +7,6 @@ import (
 	"lockstep/conformance/go/lcj"
 )
 
-// verdictNames are those of cells, in the order of the counts.
-var verdictNames = []string{
-	"clean", "divergent", "first_run_only", "missing", "not_batched", "not_alone", "not_cached",
-	"malformed", "error", "hang", "not_run",
-}
-
 // run is a run whose cells are judged.
 type run struct {
 	*judgement
