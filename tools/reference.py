@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@cache
 def pages() -> dict[str, str]:
-    """Give the pages of the reference: Markdown by path below docs/."""
+    """Give the pages of the reference, made once: Markdown by path below docs/."""
     made = {
         "reference/index.md": _index(),
         "reference/cli.md": _command_line(),
@@ -87,8 +89,9 @@ def _kind(kind: str) -> str:
         "attested": "The signer's word.",
     }
     lines = [f"# Kind `{kind}`", "", f"{title}. Rules: `spec/`.", ""]
+    leaves = members(kind)
     for sort, says in told.items():
-        places = [place for place, found in members(kind) if found == sort]
+        places = [place for place, found in leaves if found == sort]
         if places:
             lines += [f"## {sort.capitalize()}", "", f"{says} {len(places)} members.", ""]
             lines += [f"- `{place}`" for place in places] + [""]
