@@ -208,7 +208,7 @@ def versions(servers: Sequence[Server]) -> dict[str, dict[str, str | None]]:
 
 def summary(seen: Probed, predicate: dict[str, Any]) -> list[str]:
     """Give the lines that sum up probes for people."""
-    from lockstep.cli.payload_measurement import ranged
+    from lockstep.cli.payload_measurement import ranged, values_of
     from lockstep.measure.probe_records import budget_of
 
     counts = predicate["counts"]
@@ -229,11 +229,7 @@ def summary(seen: Probed, predicate: dict[str, Any]) -> list[str]:
         lines.append(f"{arm.name} ({arm.adapter}): batch budget {told}")
         if arm.kv_pool is not None:
             lines.append(f"{arm.name}: KV pool, as printed: {arm.kv_pool.printed}")
-    values = {
-        (record["id"], one["quantity"]): one["value"]
-        for record in predicate["records"]
-        for one in record["values"]
-    }
+    values = values_of(predicate)
     for one in (*predicate["direct"], *predicate["derived"]):
         value = int(one["value"]["num"]) / int(one["value"]["den"])
         told = ranged(one, values) if "quantity" in one else ""

@@ -35,7 +35,7 @@ def distance_calibration(predicate: dict[str, Any], rows: bool) -> list[Table]:
         table(
             "thresholds",
             ("gate", "nat"),
-            _thresholds(chosen["thresholds"]),
+            thresholds(chosen["thresholds"]),
             f"/predicate/placements/{accepts - 1}/thresholds",
         ),
         table(
@@ -53,6 +53,15 @@ def gate_name(gate: dict[str, Any]) -> str:
     return f"{gate['measure']} at {gate['permille'] / 10:g} %"
 
 
+def thresholds(stated: list[int]) -> list[tuple[str, str]]:
+    """Give each gate by its name, with its threshold in nats."""
+    gates = spec.load("distance-calibration.json")["gates"]
+    return [
+        (gate_name(gate), nats(gate["measure"], most))
+        for gate, most in zip(gates, stated, strict=True)
+    ]
+
+
 def nats(measure: str, value: int) -> str:
     """Give a measure in nats, to three digits."""
     return f"{value / UNITS[measure]:.3g}"
@@ -63,14 +72,6 @@ def _rung(rung: dict[str, Any], outcome: str) -> tuple[str, ...]:
     computed = f"{rung['backend']} {rung['dtype']}, {rung['schedule']}"
     told = (nats("mae", mae[median]), nats("kl", kl[median]), nats("max", largest[-1]))
     return rung["name"], rung["weights"], computed, outcome, *told
-
-
-def _thresholds(thresholds: list[int]) -> list[tuple[str, str]]:
-    gates = spec.load("distance-calibration.json")["gates"]
-    return [
-        (gate_name(gate), nats(gate["measure"], most))
-        for gate, most in zip(gates, thresholds, strict=True)
-    ]
 
 
 def _placement(one: dict[str, Any], names: list[str]) -> tuple[str, str, str, str]:

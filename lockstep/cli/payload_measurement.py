@@ -17,6 +17,9 @@ DIGITS = 6
 _LISTED = 3
 """Names that are listed; of more the number."""
 
+_SECTIONS = ("direct", "derived", "predicted")
+"""Where readings stand, by their kind."""
+
 _KINDS = {
     "DirectMeasurement": "measured",
     "DerivedAtCommonWorkload": "derived",
@@ -26,20 +29,11 @@ _KINDS = {
 
 def measurement(predicate: dict[str, Any], rows: bool) -> list[Table]:
     """Show measurements: tables, fits, routes, printed figures, gates, settings, receipts."""
-    readings = {
-        one["name"]: one
-        for section in ("direct", "derived", "predicted")
-        for one in predicate[section]
-    }
+    readings, values = readings_of(predicate), values_of(predicate)
     places = {
         one["name"]: f"/predicate/{section}/{number}"
-        for section in ("direct", "derived", "predicted")
+        for section in _SECTIONS
         for number, one in enumerate(predicate[section])
-    }
-    values = {
-        (record["id"], one["quantity"]): one["value"]
-        for record in predicate["records"]
-        for one in record["values"]
     }
     named = [
         table(
@@ -68,7 +62,7 @@ def measurement(predicate: dict[str, Any], rows: bool) -> list[Table]:
         table("routes", ("route", "first", "second", "apart", "envelope"),
               map(_route, predicate["routes"]), "/predicate/routes"),
         table("published figures", ("outcome", "what", "printed", "computed", "held to", "why"),
-              [_published(one, readings) for one in predicate["published"]],
+              [published(one, readings) for one in predicate["published"]],
               "/predicate/published"),
         table("gates", ("may", "serve for", "verdict", "within", "across"),
               map(_gate, predicate["gates"]), "/predicate/gates"),
@@ -102,6 +96,20 @@ def withdrawal(predicate: dict[str, Any], rows: bool) -> list[Table]:
         table("WITHDRAWN", ("claim", "why", "instead"), claims, "/predicate/claims"),
         counts_table(predicate),
     ]
+
+
+def readings_of(predicate: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give every reading of a predicate by name."""
+    return {one["name"]: one for section in _SECTIONS for one in predicate[section]}
+
+
+def values_of(predicate: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """Give what the records of a predicate hold, by record and quantity."""
+    return {
+        (record["id"], one["quantity"]): one["value"]
+        for record in predicate["records"]
+        for one in record["values"]
+    }
 
 
 def number(stated: dict[str, str]) -> Fraction:
@@ -206,9 +214,11 @@ def _route(one: dict[str, Any]) -> tuple[str, ...]:
     return one["name"], one["first"], one["second"], apart, f"{one['envelope_ppm']:,} ppm"
 
 
-def _published(one: dict[str, Any], readings: dict[str, Any]) -> tuple[str, ...]:
+def published(one: dict[str, Any], readings: dict[str, Any]) -> tuple[str, ...]:
+    """Give a printed figure's row: outcome, what, printed, computed, how near it must be, why."""
     computed = "-" if one["reading"] is None else shown(number(readings[one["reading"]]["value"]))
-    printed = f"{shown(number(one['value']))} {one['unit']}"
+    unit = "" if one["unit"] == "1" else f" {one['unit']}"
+    printed = f"{shown(number(one['value']))}{unit}"
     outcome, why = one["outcome"].replace("_", " "), one["reason"] or ""
     return outcome, one["says"], printed, computed, _held_to(one), why
 

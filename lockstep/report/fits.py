@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from lockstep.claims.measurement import opened
-from lockstep.cli.payload_measurement import number, shown
+from lockstep.cli.payload_measurement import number, published, readings_of, shown
 from lockstep.errors import LockstepError
 from lockstep.measure import laws
 from lockstep.measure.fits import Solution, solve
@@ -157,31 +157,14 @@ def _place(law: str, point: laws.Point, record: Record) -> Fraction:
 
 def _published(judged: Judged) -> Markup:
     predicate = judged.predicate
-    readings = {
-        one["name"]: one
-        for section in ("direct", "derived", "predicted")
-        for one in predicate[section]
-    }
-    rows = []
+    readings, rows = readings_of(predicate), []
     for place, one in enumerate(predicate["published"]):
-        reading = readings.get(one["reading"])
-        rows.append(
-            (
-                figure(judged, f"/predicate/published/{place}", one["says"]),
-                badge(one["outcome"], one["outcome"].replace("_", " ")),
-                f"{shown(number(one['value']))} {_unit(one['unit'])}",
-                "-" if reading is None else shown(number(reading["value"])),
-                one["reason"] or "",
-            )
-        )
+        outcome, says, printed, computed, _, why = published(one, readings)
+        link = figure(judged, f"/predicate/published/{place}", says)
+        rows.append((link, badge(one["outcome"], outcome), printed, computed, why))
     return table(
         "Published figures", ("what was printed", "outcome", "printed", "computed", "why"), rows
     )
-
-
-def _unit(unit: str) -> str:
-    """Give a unit; that of a ratio is none."""
-    return "" if unit == "1" else unit
 
 
 def _withdrawn(judged: Judged) -> Content:

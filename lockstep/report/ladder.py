@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lockstep import spec
-from lockstep.cli.payload_distance import UNITS, gate_name, nats
+from lockstep.cli.payload_distance import UNITS, nats, thresholds
 from lockstep.report.charts import Scale, bottom_axis, drawing, text
 from lockstep.report.figures import Judged, anchor, figure
 from lockstep.report.markup import Content, Markup, element
@@ -21,7 +21,6 @@ def distances(judged: Judged) -> Markup:
     """Draw the rungs of a calibration of distances."""
     predicate = judged.predicate
     chosen = predicate["placements"][predicate["accepts"] - 1]
-    gates = spec.load("distance-calibration.json")["gates"]
     place = f"/predicate/placements/{predicate['accepts'] - 1}/thresholds"
     return element(
         "div",
@@ -59,8 +58,8 @@ def distances(judged: Judged) -> Markup:
             "Thresholds",
             ("gate", "nat"),
             [
-                (gate_name(gate), figure(judged, f"{place}/{n}", nats(gate["measure"], most)))
-                for n, (gate, most) in enumerate(zip(gates, chosen["thresholds"], strict=True))
+                (gate, figure(judged, f"{place}/{n}", most))
+                for n, (gate, most) in enumerate(thresholds(chosen["thresholds"]))
             ],
         ),
     )
