@@ -13,7 +13,7 @@ func (r *Realised) ImageSha256(limit int64) string {
 	sum := sha256.New()
 	var buffer []byte
 	emit := func(from, to int64) {
-		r.walk(from, to, func(p *Placement, position int64) {
+		r.Walk(from, to, func(p *Placement, position int64) {
 			for replica := range p.Replicas {
 				buffer = binary.LittleEndian.AppendUint64(buffer,
 					uint64(position+replica*p.ReplicaStride))
@@ -42,9 +42,9 @@ func (r *Realised) elements() int64 {
 	return total
 }
 
-// walk visits the canonical elements from one index to another, the latter left out, with the
+// Walk visits the canonical elements from one index to another, the latter left out, with the
 // first slot of each element's first replica.
-func (r *Realised) walk(from, to int64, visit func(p *Placement, position int64)) {
+func (r *Realised) Walk(from, to int64, visit func(p *Placement, position int64)) {
 	start := int64(0)
 	for i := range r.Placements {
 		p := &r.Placements[i]

@@ -72,19 +72,20 @@ func (r *run) compare(declared layout.Layout) *compared {
 	for i := range r.buffers {
 		own[i] = make([]bool, len(r.buffers[i].held))
 	}
-	number, perLayer := int64(0), numbersWritten(r.geometry)/r.geometry.Layers
+	realised, perLayer := declared.Realise(r.geometry), numbersWritten(r.geometry)/r.geometry.Layers
 	for layer := range r.geometry.Layers {
-		for element := range perLayer {
-			at, slot := place(maps, r.geometry, layer, element)
+		element := int64(0)
+		realised.Walk(0, perLayer, func(_ *layout.Placement, position int64) {
+			at, slot := place(maps, layer, position)
 			own[at][slot] = true
-			if held := r.buffers[at].held[slot]; held != number {
+			if held := r.buffers[at].held[slot]; held != layer*perLayer+element {
 				if found.wrong++; found.first == nil {
 					found.first = lcj.NewObject().Set("layer", layer).Set("element", element).
 						Set("buffer", int64(at)).Set("slot", slot).Set("held", orNull(held))
 				}
 			}
-			number++
-		}
+			element++
+		})
 	}
 	for i, buffer := range r.buffers {
 		for slot, held := range buffer.held {
@@ -119,7 +120,7 @@ func (r *run) fits(maps []indexMap) bool {
 				return false
 			}
 			one := r.buffers[at]
-			if one.tensor != m.tensor || one.layer != layer || int64(len(one.held)) != m.slots {
+			if one.tensor != m.tensor || one.layer != layer || int64(len(one.held)) != m.slots() {
 				return false
 			}
 			at++
