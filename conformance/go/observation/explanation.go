@@ -21,19 +21,14 @@ func explain(declared layout.Layout, runs []*run) any {
 	}
 	var found any
 	permutations(len(axes), nil, func(places []int) bool {
-		permuted := declared
+		permuted, order, told := declared, [][]string{}, []any{}
 		permuted.Tensors = slices.Clone(declared.Tensors)
-		var written []string
 		for _, place := range places {
-			written = append(written, axes[place][0])
+			order = append(order, axes[place])
 		}
-		told := []any{}
 		for i := range permuted.Tensors {
-			permuted.Tensors[i].Axes = nil
-			for _, token := range written {
-				permuted.Tensors[i].Axes = append(permuted.Tensors[i].Axes, []string{token})
-			}
-			told = append(told, lcj.Array(written))
+			permuted.Tensors[i].Axes = order
+			told = append(told, lcj.Array(slices.Concat(order...)))
 		}
 		if slices.IsSorted(places) || !matchesAll(permuted, runs) {
 			return false
@@ -44,11 +39,9 @@ func explain(declared layout.Layout, runs []*run) any {
 	return found
 }
 
+// matchesAll is asked of a well-formed declaration, as one stays in any order of axes ([LAY-8]).
 func matchesAll(declared layout.Layout, runs []*run) bool {
 	return !slices.ContainsFunc(runs, func(r *run) bool {
-		if withBits(declared, r.bits).CheckDeclaration(r.geometry, "") != nil {
-			return true
-		}
 		found := r.compare(declared)
 		return found == nil || found.wrong > 0 || found.stray > 0
 	})
