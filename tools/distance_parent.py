@@ -11,16 +11,12 @@ change.
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from engine_parent import chosen
+from engine_parent import chosen, placed
 from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
-
-from lockstep.certificate import lcj
-from lockstep.certificate.statement import statement, subject
 
 if TYPE_CHECKING:
     from lockstep.sampling.ladder import Ladder, Pairs
@@ -128,14 +124,7 @@ def document(name: str) -> dict[str, Any]:
 
     observed, accepts = MAKERS[name]()
     made = predicate(observed, accepts, issued_at=ISSUED_AT, producer=PRODUCER)
-    folded = json.loads(lcj.encode(made))
-    kind = "distance-calibration"
-    digests = {
-        "spec": f"$spec:{kind}",
-        "model": folded["model"]["sha256"],
-        "calibration": "$calibration",
-    }
-    return statement(kind, [subject(*one) for one in digests.items()], folded)
+    return placed("distance-calibration", made, ("spec", "model", "calibration"))
 
 
 if __name__ == "__main__":

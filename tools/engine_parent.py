@@ -224,9 +224,11 @@ def document(name: str) -> dict[str, Any]:
 
 
 def placed(kind: str, predicate: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Give the statement with these subjects, the digests of all but the model placeholders."""
+    """Give the statement with these subjects, the digests of all but a model placeholders."""
     folded = json.loads(lcj.encode(predicate))
-    held = {"spec": f"$spec:{kind}", "model": folded["model"]["sha256"]}
+    held = {"spec": f"$spec:{kind}"}
+    if "model" in names:
+        held["model"] = folded["model"]["sha256"]
     subjects = [subject(name, held.get(name, f"${name}")) for name in names]
     return statement(kind, subjects, folded)
 

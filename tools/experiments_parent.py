@@ -11,17 +11,14 @@ change.
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from engine_parent import chosen
+from engine_parent import chosen, placed
 from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
 
 from lockstep import spec
-from lockstep.certificate import lcj
-from lockstep.certificate.statement import statement, subject
 from lockstep.sampling.experiments import Distances, Experiments, Series
 from lockstep.sampling.parameters import Parameters
 
@@ -100,13 +97,7 @@ def document(name: str) -> dict[str, Any]:
     from lockstep.claims.sampling_experiments import predicate
 
     made = predicate(MAKERS[name](), issued_at=ISSUED_AT, producer=PRODUCER)
-    folded = json.loads(lcj.encode(made))
-    digests = {
-        "spec": f"$spec:{KIND}",
-        "model": folded["model"]["sha256"],
-        "observations": "$observations",
-    }
-    return statement(KIND, [subject(*one) for one in digests.items()], folded)
+    return placed(KIND, made, ("spec", "model", "observations"))
 
 
 if __name__ == "__main__":

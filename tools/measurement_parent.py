@@ -10,17 +10,13 @@ committed; they are made anew where the rules or the data of the kind change.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from engine_parent import chosen
+from engine_parent import chosen, placed
 from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
-
-from lockstep.certificate import lcj
-from lockstep.certificate.statement import statement, subject
 
 
 def document(of: str) -> dict[str, Any]:
@@ -31,9 +27,8 @@ def document(of: str) -> dict[str, Any]:
     from tests.measurement_records import document as records
 
     asked = {"records": records, "probes": probed.document}[of]()
-    folded = json.loads(lcj.encode(predicate(asked, issued_at=ISSUED_AT, producer=PRODUCER)))
-    subjects = [subject("spec", "$spec:measurement"), subject("records", "$records")]
-    return statement("measurement", subjects, folded)
+    folded = predicate(asked, issued_at=ISSUED_AT, producer=PRODUCER)
+    return placed("measurement", folded, ("spec", "records"))
 
 
 if __name__ == "__main__":

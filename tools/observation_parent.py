@@ -9,17 +9,15 @@ is made anew where the rules of the kind change.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from engine_parent import placed
 from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
 
 from lockstep import spec
-from lockstep.certificate import lcj
-from lockstep.certificate.statement import statement, subject
 from lockstep.layouts.declaration import load
 
 
@@ -44,13 +42,8 @@ def document() -> dict[str, Any]:
     engine = SeenEngine(
         "engine", "1.0", {"engine/cache.py": "0" * 64}, "write", GEOMETRY, observations, ("other",)
     )
-    folded = json.loads(lcj.encode(predicate(engine, issued_at=ISSUED_AT, producer=PRODUCER)))
-    subjects = [
-        subject("spec", "$spec:layout-observation"),
-        subject("layouts", "$layouts"),
-        subject("engine", "$engine"),
-    ]
-    return statement("layout-observation", subjects, folded)
+    folded = predicate(engine, issued_at=ISSUED_AT, producer=PRODUCER)
+    return placed("layout-observation", folded, ("spec", "layouts", "engine"))
 
 
 if __name__ == "__main__":
