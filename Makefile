@@ -181,7 +181,7 @@ bench-minimize: $(VENV)/.stamp-test ## Reduce ten findings beside picire
 	@echo "==> Reducing ten findings with this reduction and with picire (some minutes)"
 	@$(BIN)/lockstep bench-minimize
 
-certify-peers: $(VENV)/.stamp-test ## Certify real servers, each in an environment of its own (exit 3 if one did not run)
+certify-peers: $(VENV)/.stamp-test ## Certify real servers and observe caches, each in an environment of its own (exit 3 if one did not run)
 	@echo "==> Certifying real servers (half an hour; the first time another for installing them)"
 	@$(BIN)/python tools/certify_peers.py
 
