@@ -1,11 +1,11 @@
 package withdrawal
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +24,8 @@ type Verified struct {
 	Signers   []trust.Key
 }
 
-// Files gives the paths of the files of a folder that may be withdrawals, in their order ([WDR-3]).
+// Files gives the paths of the files of a folder that may be withdrawals, in their order ([WDR-3]), in
+// which os.ReadDir gives them.
 func Files(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -36,7 +37,6 @@ func Files(folder string) ([]string, error) {
 			paths = append(paths, filepath.Join(folder, entry.Name()))
 		}
 	}
-	slices.Sort(paths)
 	return paths, nil
 }
 
@@ -83,16 +83,19 @@ func holds(whole *lcj.Object, claim *lcj.Object) bool {
 	return specification.Sha256(held) == claim.Text("value_sha256")
 }
 
+// whole is what an empty pointer leads to, for people.
+const whole = "the whole"
+
 // told is a line for people.
 func told(claim *lcj.Object) string {
-	line := fmt.Sprintf("WITHDRAWN %s: %s", claim.Text("pointer"), claim.Text("reason"))
+	line := fmt.Sprintf("WITHDRAWN %s: %s", cmp.Or(claim.Text("pointer"), whole), claim.Text("reason"))
 	replacement, replaced := claim.Member("replacement").(*lcj.Object)
 	if !replaced {
 		return line + "; without a replacement"
 	}
 	line += "; instead: " + replacement.Text("says")
 	if sha256, elsewhere := replacement.Member("payload_sha256").(string); elsewhere {
-		line += fmt.Sprintf(" (%s of %s)", replacement.Text("pointer"), sha256)
+		line += fmt.Sprintf(" (%s of %s)", cmp.Or(replacement.Text("pointer"), whole), sha256)
 	}
 	return line
 }
