@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -238,9 +239,7 @@ func (r *Run) Entry(s *Sample) string {
 func (r *Run) Guarded() int64 {
 	n := int64(0)
 	for _, s := range r.Samples {
-		if s.Guarded(r.data, "prompt_tokens") {
-			n++
-		}
+		n += kind.Bit(s.Guarded(r.data, "prompt_tokens"))
 	}
 	return n
 }
