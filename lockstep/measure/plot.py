@@ -9,23 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep.claims.measurement import opened
 from lockstep.errors import LockstepError
-from lockstep.measure import laws
+from lockstep.measure.drawn import Drawn, drawn
 from lockstep.measure.fits import solve
-from lockstep.measure.records import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROW_INCHES = 2.7
 """Height of a fit's row of panels."""
-
-_AXES = {
-    "wall": ("tokens of the prompt", "wall, s", 1e-6),
-    "linear": ("tokens of the prompt", "wall, s", 1e-6),
-    "quadratic": ("tokens of the prompt", "wall, s", 1e-6),
-    "stall": ("batch budget, tokens a step", "stall, s", 1e-6),
-    "depth": ("depth, tokens", "cost, us/token", 1.0),
-}
 
 
 def draw(predicate: Mapping[str, Any], path: Path) -> None:
@@ -62,50 +53,32 @@ def draw(predicate: Mapping[str, Any], path: Path) -> None:
         for fit, panels in zip(fits, rows, strict=True):
             for panel in panels:
                 panel.spines[["top", "right"]].set_visible(False)
-            left_out = [entry["record"] for entry in fit["left_out"]]
-            chosen = laws.population(records, fit["law"], fit["arms"], left_out)
-            _row(fit, chosen, panels)
+            _row(fit, drawn(fit, records), panels)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
         pyplot.close(figure)
 
 
-def _row(fit: Mapping[str, Any], chosen: Sequence[Record], panels: Sequence[Axes]) -> None:
-    points = [laws.point(fit["law"], record) for record in chosen]
-    solution = solve(points)
-    across, up, scale = _AXES[fit["law"]]
-    places = [float(_place(fit["law"], point, record)) for point, record in
-              zip(points, chosen, strict=True)]  # fmt: skip
-    values = [float(value) * scale for _, value in points]
-    fitted = [value - float(residual) * scale for value, residual in
-              zip(values, solution.residuals, strict=True)]  # fmt: skip
-    _points(panels[0], fit, chosen, places, values, fitted)
-    panels[0].set(xlabel=across, ylabel=up, title=f"{fit['name']}: {len(chosen)} records")
-    unit, factor = ("ms", 1e-3) if scale != 1 else ("us/token", 1.0)
+def _row(fit: Mapping[str, Any], one: Drawn, panels: Sequence[Axes]) -> None:
+    _points(panels[0], fit, one)
+    title = f"{fit['name']}: {len(one.records)} records"
+    panels[0].set(xlabel=one.across, ylabel=f"{one.up}, {one.unit}", title=title)
     panels[1].axhline(0, color="0.6", linewidth=0.8)
-    bound = float(solution.largest_residual) * factor
-    panels[1].axhspan(-bound, bound, color="C0", alpha=0.08)
-    residuals = [float(residual) * factor for residual in solution.residuals]
-    panels[1].vlines(places, 0, residuals, color="C0", linewidth=1)
-    panels[1].plot(places, residuals, "o", color="C0", markersize=3)
-    panels[1].set(xlabel=across, ylabel=f"residual, {unit}", title=f"at most {bound:,.3g} {unit}")
-    _intervals(panels[2], fit, points, solution.coefficients)
+    panels[1].axhspan(-one.largest, one.largest, color="C0", alpha=0.08)
+    panels[1].vlines(one.places, 0, one.residuals, color="C0", linewidth=1)
+    panels[1].plot(one.places, one.residuals, "o", color="C0", markersize=3)
+    title = f"at most {one.largest:,.3g} {one.left_unit}"
+    panels[1].set(xlabel=one.across, ylabel=f"residual, {one.left_unit}", title=title)
+    _intervals(panels[2], fit, one.points, one.solution.coefficients)
 
 
-def _points(
-    panel: Axes,
-    fit: Mapping[str, Any],
-    chosen: Sequence[Record],
-    places: Sequence[float],
-    values: Sequence[float],
-    fitted: Sequence[float],
-) -> None:
+def _points(panel: Axes, fit: Mapping[str, Any], one: Drawn) -> None:
     if len(fit["ranges"]) == 1:
         # With one regressor the law is one line for all arms.
-        law = sorted(zip(places, fitted, strict=True))
+        law = sorted(zip(one.places, one.fitted, strict=True))
         panel.plot([p for p, _ in law], [f for _, f in law], color="0.5", alpha=0.6)
     for number, arm in enumerate(fit["arms"]):
-        mine = sorted((places[i], fitted[i], values[i]) for i, one in enumerate(chosen)
-                      if one.arm == arm)  # fmt: skip
+        mine = sorted((one.places[i], one.fitted[i], one.values[i])
+                      for i, record in enumerate(one.records) if record.arm == arm)  # fmt: skip
         if len(fit["ranges"]) > 1:
             line = [f for _, f, _ in mine]
             panel.plot([p for p, _, _ in mine], line, color=f"C{number}", alpha=0.6)
@@ -145,10 +118,3 @@ def _solved(
         return solve(points).coefficients
     except LockstepError:
         return None
-
-
-def _place(name: str, point: tuple[tuple[Fraction, ...], Fraction], record: Record) -> Fraction:
-    """Give where a record stands along the first panel."""
-    if name == "wall":
-        return Fraction(record.values["tokens"] or 0)
-    return point[0][0]

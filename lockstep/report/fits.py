@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from lockstep.claims.measurement import opened
 from lockstep.cli.payload_measurement import number, published, readings_of, shown
 from lockstep.errors import LockstepError
-from lockstep.measure import laws
-from lockstep.measure.fits import Solution, solve
+from lockstep.measure.drawn import Drawn, drawn
 from lockstep.measure.records import Record
 from lockstep.report.charts import Scale, bottom_axis, drawing, left_axis, range_of
 from lockstep.report.figures import Judged, anchor, figure
 from lockstep.report.markup import Content, Markup, element
 from lockstep.report.parts import badge, counted, key, scrolled, table, verdict
-
-AXES = {
-    "wall": ("tokens of the prompt", "s", 1e-6),
-    "linear": ("tokens of the prompt", "s", 1e-6),
-    "quadratic": ("tokens of the prompt", "s", 1e-6),
-    "stall": ("batch budget, tokens a step", "s", 1e-6),
-    "depth": ("depth, tokens", "us/token", 1.0),
-}
-"""What a law's drawing has below and on its left, and how its values are scaled."""
-_RESIDUAL = {"s": ("ms", 1e-3), "us/token": ("us/token", 1.0)}
 
 
 def draw(judged: Judged) -> Markup:
@@ -66,10 +54,8 @@ def _fit(
     judged: Judged, place: int, stated: Mapping[str, Any], records: Sequence[Record]
 ) -> Markup:
     at = f"/predicate/fits/{place}"
-    left_out = [entry["record"] for entry in stated["left_out"]]
-    chosen = laws.population(records, stated["law"], stated["arms"], left_out)
-    solution = solve([laws.point(stated["law"], one) for one in chosen])
-    if solution.largest_residual != number(stated["largest_residual"]):
+    made = drawn(stated, records)
+    if made.solution.largest_residual != number(stated["largest_residual"]):
         raise LockstepError("STATISTICS_DO_NOT_RECOMPUTE", f"{judged.name}:{at}/largest_residual")
     coefficients = [
         element(
@@ -89,36 +75,26 @@ def _fit(
             f", law {stated['law']}, ",
             figure(judged, f"{at}/population"),
             " records; largest residual ",
-            figure(judged, f"{at}/largest_residual", shown(solution.largest_residual)),
-            " us" if AXES[stated["law"]][1] == "s" else " us/token",
+            figure(judged, f"{at}/largest_residual", shown(made.solution.largest_residual)),
+            " us" if made.unit == "s" else " us/token",
         ),
         element("ul", coefficients, class_="counts"),
-        scrolled(_panels(judged, stated, chosen, solution), f"fit {stated['name']}"),
+        scrolled(_panels(judged, stated["name"], made), f"fit {stated['name']}"),
     )
 
 
-def _panels(
-    judged: Judged, stated: Mapping[str, Any], chosen: Sequence[Record], solution: Solution
-) -> Markup:
-    across, unit, scale = AXES[stated["law"]]
-    below, factor = _RESIDUAL[unit]
-    points = [laws.point(stated["law"], record) for record in chosen]
-    xs = [
-        float(_place(stated["law"], point, one)) for point, one in zip(points, chosen, strict=True)
-    ]
-    values = [float(value) * scale for _, value in points]
-    residuals = [float(one) * factor for one in solution.residuals]
-    fitted = [v - float(r) * scale for v, r in zip(values, solution.residuals, strict=True)]
-    x = Scale(*range_of(xs), 48, 262)
-    y = Scale(*range_of([*values, *fitted, 0.0]), 180, 26)
-    rx, bound = Scale(x.low, x.high, 330, 544), max(map(abs, residuals)) or 1.0
+def _panels(judged: Judged, name: str, made: Drawn) -> Markup:
+    x = Scale(*range_of(made.places), 48, 262)
+    y = Scale(*range_of([*made.values, *made.fitted, 0.0]), 180, 26)
+    rx, bound = Scale(x.low, x.high, 330, 544), made.largest or 1.0
     ry = Scale(-1.15 * bound, 1.15 * bound, 180, 26)
     numbers = {one["id"]: n for n, one in enumerate(judged.predicate["records"])}
     marks: list[Content] = []
-    for record, px, value, fit, left in zip(chosen, xs, values, fitted, residuals, strict=True):
-        words = (
-            f"{record.id}: {value:.6g} {unit}, the law gives {fit:.6g}; {left:+.4g} {below} left"
-        )
+    for record, px, value, fit, left in zip(
+        made.records, made.places, made.values, made.fitted, made.residuals, strict=True
+    ):
+        told = f"{record.id}: {value:.6g} {made.unit}, the law gives {fit:.6g}; "
+        words = told + f"{left:+.4g} {made.left_unit} left"
         at = f"/predicate/records/{numbers[record.id]}"
         marks.append(
             anchor(
@@ -133,26 +109,19 @@ def _panels(
                 ],
             )
         )
-    label = f"Fit {stated['name']}: records with the law on the left, residuals on the right"
+    label = f"Fit {name}: records with the law on the left, residuals on the right"
     return drawing(
         556,
         220,
         label,
-        bottom_axis(x, 180, across),
-        left_axis(y, 48, unit, 262),
-        bottom_axis(rx, 180, across),
-        left_axis(ry, 330, f"left over, {below}", 544),
+        bottom_axis(x, 180, made.across),
+        left_axis(y, 48, made.unit, 262),
+        bottom_axis(rx, 180, made.across),
+        left_axis(ry, 330, f"left over, {made.left_unit}", 544),
         element("line", x1=330, y1=ry(0.0), x2=544, y2=ry(0.0), class_="axis"),
         marks,
         links=True,
     )
-
-
-def _place(law: str, point: laws.Point, record: Record) -> Fraction:
-    """Give where a record stands on the horizontal axis, which has one regressor."""
-    if law == "wall":
-        return Fraction(record.values["tokens"] or 0)
-    return point[0][0]
 
 
 def _published(judged: Judged) -> Markup:

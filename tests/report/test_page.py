@@ -18,7 +18,8 @@ from lockstep import spec
 from lockstep.cli.payload_tables import describe
 from lockstep.errors import LockstepError
 from lockstep.evidence.index import at_pointer
-from lockstep.report import fits, kills, matrix, page, servers
+from lockstep.measure import drawn
+from lockstep.report import kills, matrix, page, servers
 from lockstep.report.classes import CLASSES, by_member
 from lockstep.report.figures import Judged, Withdrawn, figure
 from lockstep.report.page import build
@@ -192,7 +193,7 @@ def test_tables_that_are_left_out_are_there_to_be_left_out(certificates: list[Ju
 
 
 def test_every_law_of_a_fit_can_be_drawn() -> None:
-    assert set(fits.AXES) == {law["name"] for law in spec.load("measurement.json")["laws"]}
+    assert set(drawn.AXES) == {law["name"] for law in spec.load("measurement.json")["laws"]}
 
 
 def test_a_refused_certificate_is_red_with_its_code_and_nothing_else_of_it(
