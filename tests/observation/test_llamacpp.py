@@ -50,18 +50,24 @@ def test_the_model_computes_the_digits_exactly() -> None:
             assert not weights[f"{at}.ffn_down.weight"].any()
 
 
-def state(transposed: bool, extra: int, cells: int = 5, tail: bytes = b"") -> bytes:
-    """Give a saved state whose layers' bytes count upwards."""
+def state(
+    transposed: bool,
+    extra: int,
+    cells: int = 5,
+    rotated: tuple[int, int] = (0, 0),
+    kind: tuple[int, int] = (1, 2),
+) -> bytes:
+    """Give a saved state whose layers' bytes count upwards; `kind` is what columns say."""
     made = struct.pack("<4sII3i", b"qsgg", 4, 3, 7, 8, 9) + struct.pack("<II", 1, cells)
     for at in range(cells):
         made += struct.pack(f"<iI{extra}xi", at, 1, 0)
-    made += struct.pack("<IIII", transposed, GEOMETRY.layers, 0, 0)
+    made += struct.pack("<IIII", transposed, GEOMETRY.layers, *rotated)
     for layer in range(GEOMETRY.layers):
         made += struct.pack("<iQ", 1, 2 * SIZE) + bytes([layer]) * 2 * SIZE * cells
     for layer in range(GEOMETRY.layers):
-        made += struct.pack("<iII", 1, 2, SIZE) if transposed else struct.pack("<iQ", 1, 2 * SIZE)
+        made += struct.pack("<iII", *kind, SIZE) if transposed else struct.pack("<iQ", 1, 2 * SIZE)
         made += bytes([8 + layer]) * 2 * SIZE * cells
-    return made + tail
+    return made
 
 
 @pytest.mark.parametrize(("transposed", "extra"), list(product((False, True), (0, 12))))
@@ -74,20 +80,25 @@ def test_a_saved_state_is_taken_apart(transposed: bool, extra: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "dtype"),
+    ("data", "geometry"),
     [
-        (b"other" + state(False, 0)[5:], "float16"),
-        (state(False, 0)[:4] + b"\3" + state(False, 0)[5:], "float16"),
-        (state(False, 0)[:-1], "float16"),
-        (state(False, 0, tail=b"\0"), "float16"),
-        (state(False, 0, cells=4), "float16"),
-        (state(False, 8), "float16"),
-        (state(False, 0), "bfloat16"),
+        (b"other" + state(False, 0)[5:], GEOMETRY),
+        (state(False, 0)[:4] + b"\3" + state(False, 0)[5:], GEOMETRY),
+        (state(False, 0)[:-1], GEOMETRY),
+        (state(False, 0) + b"\0", GEOMETRY),
+        (state(False, 0, cells=4), GEOMETRY),
+        (state(False, 8), GEOMETRY),
+        (state(False, 0, rotated=(1, 0)), GEOMETRY),
+        (state(False, 0, rotated=(0, 1)), GEOMETRY),
+        (state(False, 0), replace(GEOMETRY, layers=1)),
+        (state(False, 0), replace(GEOMETRY, dtype="bfloat16")),
+        (state(True, 0, kind=(30, 2)), GEOMETRY),
+        (state(True, 0, kind=(1, 4)), GEOMETRY),
     ],
 )
-def test_another_file_is_refused(data: bytes, dtype: str) -> None:
+def test_another_file_is_refused(data: bytes, geometry: Geometry) -> None:
     with pytest.raises(LockstepError) as fault:
-        read(data, replace(GEOMETRY, dtype=dtype))
+        read(data, geometry)
     assert fault.value.code == "ENGINE_NOT_OBSERVED"
 
 
@@ -121,6 +132,13 @@ def test_a_server_that_breaks_off_is_told(monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(LockstepError) as fault:
             asyncio.run(llamacpp._saved(Command("none"), [0], "slot.bin"))
     assert fault.value.code == "ENGINE_NOT_OBSERVED"
+
+
+def test_an_answer_that_is_none_is_told() -> None:
+    llamacpp._done(SimpleNamespace(status_code=200))
+    with pytest.raises(LockstepError) as fault:
+        llamacpp._done(SimpleNamespace(status_code=501, text="no slots"))
+    assert (fault.value.code, fault.value.got) == ("ENGINE_NOT_OBSERVED", "status 501: no slots")
 
 
 def test_without_a_library_that_asks_servers_it_says_so(
