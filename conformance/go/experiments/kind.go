@@ -134,8 +134,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 		return nil, err
 	}
 	verdict := o.verdict()
-	if got := predicate.Text("verdict"); got != verdict {
-		return nil, refusal.Expecting(notDerived, "/predicate/verdict", verdict, got)
+	if err := kind.Demand(predicate, "/predicate", "verdict", notDerived, verdict); err != nil {
+		return nil, err
 	}
 	if err := kind.CheckNotRun(predicate, k.notRun); err != nil {
 		return nil, err

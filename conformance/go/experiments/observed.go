@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lockstep/conformance/go/distance"
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/rate"
 	"lockstep/conformance/go/refusal"
@@ -63,13 +64,12 @@ func (o *observed) readSeries(stated []*lcj.Object) *refusal.Refusal {
 			return refusal.New(badValue, at+"/differing")
 		}
 		low, high := o.rates.Bounds(count, positions)
-		for _, number := range []struct {
-			name  string
-			value int64
-		}{{"count", count}, {"low_ppm", low}, {"high_ppm", high}} {
-			if one.Int(number.name) != number.value {
-				return refusal.New(recount, at+"/"+number.name)
-			}
+		err := kind.DemandAll(one, at, []kind.Member{
+			{Name: "count", Code: recount, Value: count},
+			{Name: "low_ppm", Code: recount, Value: low}, {Name: "high_ppm", Code: recount, Value: high},
+		})
+		if err != nil {
+			return err
 		}
 		o.count(of, positions, count)
 	}
@@ -140,8 +140,9 @@ func (o *observed) readDistances(stated []*lcj.Object) *refusal.Refusal {
 			}
 		}
 		o.values[of] = append(o.values[of], values...)
-		if !slices.Equal(one.Ints("quantiles"), quantiles(values, o.quantiles)) {
-			return refusal.New(recount, at+"/quantiles")
+		found := lcj.Array(quantiles(values, o.quantiles))
+		if err := kind.Demand(one, at, "quantiles", recount, found); err != nil {
+			return err
 		}
 		o.counts["distances"]++
 		o.counts["values"] += int64(len(values))
@@ -169,8 +170,8 @@ func (o *observed) checkExperiments(stated []*lcj.Object) *refusal.Refusal {
 	}
 	for i, of := range o.questions {
 		outcome := o.outcome(of.number)
-		if got := stated[i].Text("outcome"); got != outcome {
-			return refusal.Expecting(notDerived, refusal.Index(pointer, i)+"/outcome", outcome, got)
+		if err := kind.Demand(stated[i], refusal.Index(pointer, i), "outcome", notDerived, outcome); err != nil {
+			return err
 		}
 		o.counts["experiments"]++
 		o.counts[outcome]++

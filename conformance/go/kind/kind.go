@@ -44,3 +44,27 @@ func Bit(condition bool) int64 {
 	}
 	return 0
 }
+
+// Member is a member that follows, and the code where another is stated.
+type Member struct {
+	Name, Code string
+	Value      any
+}
+
+// DemandAll compares members of an object, in order.
+func DemandAll(stated *lcj.Object, pointer string, members []Member) *refusal.Refusal {
+	for _, member := range members {
+		if err := Demand(stated, pointer, member.Name, member.Code, member.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Demand compares one member of an object with what follows.
+func Demand(stated *lcj.Object, pointer, name, code string, value any) *refusal.Refusal {
+	if got := stated.Member(name); !lcj.Equal(got, value) {
+		return refusal.Expecting(code, pointer+"/"+name, string(lcj.Encode(value)), string(lcj.Encode(got)))
+	}
+	return nil
+}

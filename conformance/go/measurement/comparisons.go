@@ -6,7 +6,6 @@ import (
 
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
-	"lockstep/conformance/go/probe"
 	"lockstep/conformance/go/refusal"
 )
 
@@ -39,10 +38,7 @@ func (d *derivation) checkRoutes() *refusal.Refusal {
 		apart := new(big.Rat).Sub(first.value, second.value)
 		apart.Mul(apart.Abs(apart), integer(million))
 		distance := ceiling(apart.Quo(apart, new(big.Rat).Abs(second.value)))
-		err := probe.DemandAll(o, at, []probe.Derived{
-			{Name: "distance_ppm", Code: notRate, Value: distance.String()},
-		})
-		if err != nil {
+		if err := kind.Demand(o, at, "distance_ppm", notRate, distance.String()); err != nil {
 			return err
 		}
 		if distance.Cmp(big.NewInt(o.Int("envelope_ppm"))) > 0 {
@@ -79,8 +75,7 @@ func (d *derivation) checkPublished() *refusal.Refusal {
 		if err != nil {
 			return err
 		}
-		err = probe.DemandAll(o, at, []probe.Derived{{Name: "outcome", Code: notDerived, Value: outcome}})
-		if err != nil {
+		if err := kind.Demand(o, at, "outcome", notDerived, outcome); err != nil {
 			return err
 		}
 		if name, told := o.Member("reading").(string); told {
@@ -156,7 +151,7 @@ func (d *derivation) checkGates() *refusal.Refusal {
 			return refusal.New(badValue, at+"/second")
 		}
 		members, verdict := d.gate(first, second)
-		if err := probe.DemandAll(o, at, members); err != nil {
+		if err := kind.DemandAll(o, at, members); err != nil {
 			return err
 		}
 		d.counts["gates_interchangeable"] += kind.Bit(verdict == "interchangeable")
@@ -165,7 +160,7 @@ func (d *derivation) checkGates() *refusal.Refusal {
 }
 
 // gate derives the members of a gate, in order, and its verdict.
-func (d *derivation) gate(first, second string) ([]probe.Derived, string) {
+func (d *derivation) gate(first, second string) ([]kind.Member, string) {
 	counts := map[string]int64{}
 	var within, across any
 	largest := func(before any, value int64) any {
@@ -194,13 +189,13 @@ func (d *derivation) gate(first, second string) ([]probe.Derived, string) {
 			within = largest(within, value)
 		}
 	}
-	members := []probe.Derived{
+	members := []kind.Member{
 		{Name: "varies", Code: notDerived, Value: d.varies([]string{first, second})},
 	}
 	verdict := "interchangeable"
 	populations := []string{"first_repeats", "first_relaunches", "second_repeats", "second_relaunches", "across"}
 	for _, name := range populations {
-		members = append(members, probe.Derived{Name: name, Code: recount, Value: counts[name]})
+		members = append(members, kind.Member{Name: name, Code: recount, Value: counts[name]})
 		if counts[name] == 0 {
 			verdict = "unmeasured"
 		}
@@ -208,9 +203,9 @@ func (d *derivation) gate(first, second string) ([]probe.Derived, string) {
 	if verdict != "unmeasured" && across.(int64) > within.(int64) {
 		verdict = "different"
 	}
-	return append(members, probe.Derived{Name: "within_unat", Code: notRate, Value: within},
-		probe.Derived{Name: "across_unat", Code: notRate, Value: across},
-		probe.Derived{Name: "verdict", Code: notDerived, Value: verdict}), verdict
+	return append(members, kind.Member{Name: "within_unat", Code: notRate, Value: within},
+		kind.Member{Name: "across_unat", Code: notRate, Value: across},
+		kind.Member{Name: "verdict", Code: notDerived, Value: verdict}), verdict
 }
 
 // checkTables is step 9 ([MEAS-13]).
@@ -234,8 +229,7 @@ func (d *derivation) checkTables() *refusal.Refusal {
 				kinds = append(kinds, name)
 			}
 		}
-		err := probe.DemandAll(o, at, []probe.Derived{{Name: "kinds", Code: otherKind, Value: kinds}})
-		if err != nil {
+		if err := kind.Demand(o, at, "kinds", otherKind, kinds); err != nil {
 			return err
 		}
 	}

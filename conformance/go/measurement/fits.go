@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
-	"lockstep/conformance/go/probe"
 	"lockstep/conformance/go/refusal"
 )
 
@@ -125,7 +125,7 @@ func (f *fit) checkIdentified(population []*record, o *lcj.Object, at string) *r
 		f.law.identifiedBy == "lengths" && len(lengths) < 3 {
 		return refusal.New(notIdentified, at)
 	}
-	return probe.DemandAll(o, at, []probe.Derived{{Name: "profile", Code: notDerived, Value: f.profile}})
+	return kind.Demand(o, at, "profile", notDerived, f.profile)
 }
 
 // checkSolution solves, and compares what is told of the solution.
@@ -142,7 +142,7 @@ func (f *fit) checkSolution(population []*record, o *lcj.Object, at string) *ref
 	if solved == nil {
 		return refusal.New(notIdentified, at)
 	}
-	err := probe.DemandAll(o, at, []probe.Derived{
+	err := kind.DemandAll(o, at, []kind.Member{
 		{Name: "rank", Code: notRate, Value: int64(len(f.law.regressors) + 1)},
 		{Name: "determinant", Code: notRate, Value: written(solved.determinant)},
 		{Name: "condition_permille", Code: notRate, Value: solved.condition.String()},
@@ -155,7 +155,7 @@ func (f *fit) checkSolution(population []*record, o *lcj.Object, at string) *ref
 		return err
 	}
 	largest, square := residuals(points, solved.coefficients)
-	return probe.DemandAll(o, at, []probe.Derived{
+	return kind.DemandAll(o, at, []kind.Member{
 		{Name: "largest_residual", Code: notRate, Value: written(largest)},
 		{Name: "mean_square_residual", Code: notRate, Value: written(square)},
 	})

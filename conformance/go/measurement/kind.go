@@ -137,8 +137,8 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 		}
 	}
 	verdict := d.verdict()
-	if stated.Predicate.Text("verdict") != verdict {
-		return nil, refusal.Expecting(notDerived, "/predicate/verdict", verdict, stated.Predicate.Text("verdict"))
+	if err := kind.Demand(stated.Predicate, "/predicate", "verdict", notDerived, verdict); err != nil {
+		return nil, err
 	}
 	if err := kind.CheckNotRun(stated.Predicate, k.notRun); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (d *derivation) checkArms() *refusal.Refusal {
 			return refusal.New(badValue, at+"/profile")
 		}
 		if server := d.servers[found.id]; server != nil {
-			err := probe.DemandAll(o, at, []probe.Derived{
+			err := kind.DemandAll(o, at, []kind.Member{
 				{Name: "engine", Code: badValue, Value: server.Adapter},
 				{Name: "budget_tokens", Code: notRate, Value: d.probed.Budget(server)},
 			})
@@ -234,7 +234,7 @@ func (d *derivation) checkArms() *refusal.Refusal {
 		}
 		for k, setting := range settings {
 			cause := causeOf(setting)
-			err := probe.DemandAll(setting, refusal.Index(at+"/settings", k), []probe.Derived{
+			err := kind.DemandAll(setting, refusal.Index(at+"/settings", k), []kind.Member{
 				{Name: "cause", Code: notDerived, Value: cause},
 				{Name: "chosen", Code: notDerived, Value: cause == "requested"},
 			})

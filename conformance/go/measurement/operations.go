@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
-	"lockstep/conformance/go/probe"
 	"lockstep/conformance/go/refusal"
 )
 
@@ -21,10 +21,7 @@ func (d *derivation) checkOperations() *refusal.Refusal {
 			if (made.outside && !made.given) != (section == "predicted") {
 				return refusal.New(otherKind, at)
 			}
-			err = probe.DemandAll(o, at, []probe.Derived{
-				{Name: "varies", Code: notDerived, Value: d.varies(made.profiles)},
-			})
-			if err != nil {
+			if err := kind.Demand(o, at, "varies", notDerived, d.varies(made.profiles)); err != nil {
 				return err
 			}
 			if err := d.checkReading(made, o, at); err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
-	"lockstep/conformance/go/probe"
 	"lockstep/conformance/go/refusal"
 )
 
@@ -30,8 +30,7 @@ func (d *derivation) checkReading(made *reading, o *lcj.Object, at string) *refu
 	if d.readings[name] != nil {
 		return refusal.New(badValue, at+"/name")
 	}
-	err := probe.DemandAll(o, at, []probe.Derived{{Name: "unit", Code: otherUnit, Value: made.unit.String()}})
-	if err != nil {
+	if err := kind.Demand(o, at, "unit", otherUnit, made.unit.String()); err != nil {
 		return err
 	}
 	if ending := made.unit.ending(); !strings.HasSuffix(name, ending) {
@@ -40,17 +39,12 @@ func (d *derivation) checkReading(made *reading, o *lcj.Object, at string) *refu
 	if d.bases.misread(name, made.unit) {
 		return refusal.New(otherUnit, at+"/name")
 	}
-	err = probe.DemandAll(o, at, []probe.Derived{
-		{Name: "profiles", Code: notDerived, Value: lcj.Array(made.profiles)},
-	})
-	if err != nil {
+	if err := kind.Demand(o, at, "profiles", notDerived, lcj.Array(made.profiles)); err != nil {
 		return err
 	}
 	made.kind = o.Text("kind")
 	d.readings[name] = made
-	return probe.DemandAll(o, at, []probe.Derived{
-		{Name: "value", Code: notRate, Value: written(made.value)},
-	})
+	return kind.Demand(o, at, "value", notRate, written(made.value))
 }
 
 // checkDirect is step 4.

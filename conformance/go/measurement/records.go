@@ -52,8 +52,7 @@ func (d *derivation) checkRecords() *refusal.Refusal {
 		if r.refused = reason != ""; r.refused {
 			stated = reason
 		}
-		err := probe.DemandAll(o, at, []probe.Derived{{Name: "refusal", Code: notDerived, Value: stated}})
-		if err != nil {
+		if err := kind.Demand(o, at, "refusal", notDerived, stated); err != nil {
 			return err
 		}
 		d.counts["records_refused"] += kind.Bit(r.refused)

@@ -7,7 +7,6 @@ import (
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/layout"
 	"lockstep/conformance/go/lcj"
-	"lockstep/conformance/go/probe"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/schema"
 	"lockstep/conformance/go/specification"
@@ -83,8 +82,7 @@ func (k *Kind) Derive(stated *statement.Statement, evidence kind.Evidence, _ boo
 	if d.counts["matches"] < d.counts["observations"] {
 		verdict = "DIFFERENT"
 	}
-	err := probe.DemandAll(predicate, "/predicate", []probe.Derived{{Name: "verdict", Code: notDerived, Value: verdict}})
-	if err != nil {
+	if err := kind.Demand(predicate, "/predicate", "verdict", notDerived, verdict); err != nil {
 		return nil, err
 	}
 	if err := kind.CheckNotRun(predicate, notRun); err != nil {
@@ -191,7 +189,7 @@ func (d *derivation) judge(declared layout.Layout, runs []*run, o *lcj.Object, a
 		if verdict == "NOT_REPRESENTABLE" {
 			found = &compared{}
 		}
-		err := probe.DemandAll(stated, refusal.Index(at+"/runs", i), []probe.Derived{
+		err := kind.DemandAll(stated, refusal.Index(at+"/runs", i), []kind.Member{
 			{Name: "wrong", Code: recount, Value: found.wrong}, {Name: "stray", Code: recount, Value: found.stray},
 			{Name: "first", Code: notDerived, Value: found.first},
 		})
@@ -211,7 +209,7 @@ func (d *derivation) judge(declared layout.Layout, runs []*run, o *lcj.Object, a
 	d.counts["differs"] += kind.Bit(verdict == "DIFFERS")
 	d.counts["not_representable"] += kind.Bit(verdict == "NOT_REPRESENTABLE")
 	d.counts["explained"] += kind.Bit(explanation != nil)
-	return probe.DemandAll(o, at, []probe.Derived{
+	return kind.DemandAll(o, at, []kind.Member{
 		{Name: "verdict", Code: notDerived, Value: verdict},
 		{Name: "explanation", Code: notDerived, Value: explanation},
 	})

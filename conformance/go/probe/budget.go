@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -12,8 +13,10 @@ func (r *Run) checkBudgets(stated []*lcj.Object, pointer string) *refusal.Refusa
 	}
 	for i, arm := range r.Arms {
 		overhead, least, greatest := r.budget(arm)
-		err := DemandAll(stated[i], refusal.Index(pointer, i), []Derived{
-			{"overhead", notRate, overhead}, {"least", notRate, least}, {"greatest", notRate, greatest},
+		err := kind.DemandAll(stated[i], refusal.Index(pointer, i), []kind.Member{
+			{Name: "overhead", Code: notRate, Value: overhead},
+			{Name: "least", Code: notRate, Value: least},
+			{Name: "greatest", Code: notRate, Value: greatest},
 		})
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package probe
 
 import (
 	"lockstep/conformance/go/lcj"
-	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/specification"
 )
 
@@ -45,21 +44,4 @@ func Read(spec *specification.Specification) (*Data, error) {
 		d.Probes[one.Text("name")] = one
 	}
 	return d, nil
-}
-
-// Derived is a member that follows, and the code where another is stated.
-type Derived struct {
-	Name, Code string
-	Value      any
-}
-
-// DemandAll compares members of an object, in order.
-func DemandAll(stated *lcj.Object, pointer string, members []Derived) *refusal.Refusal {
-	for _, member := range members {
-		if got := stated.Member(member.Name); !lcj.Equal(got, member.Value) {
-			return refusal.Expecting(member.Code, pointer+"/"+member.Name,
-				string(lcj.Encode(member.Value)), string(lcj.Encode(got)))
-		}
-	}
-	return nil
 }

@@ -34,7 +34,9 @@ func (d *Data) ReadRun(stated *lcj.Object, words int, pointer string) (*Run, *re
 		entries: stated.Objects("entries"), entry: map[*Sample]*lcj.Object{},
 	}
 	if !r.tokens {
-		err := DemandAll(stated, pointer, []Derived{{"low", badValue, int64(0)}, {"span", badValue, int64(words)}})
+		err := kind.DemandAll(stated, pointer, []kind.Member{
+			{Name: "low", Code: badValue, Value: int64(0)}, {Name: "span", Code: badValue, Value: int64(words)},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -103,10 +105,10 @@ func (r *Run) readDetections(reader *Reader, stated []*lcj.Object, pointer strin
 			return refusal.New(underived, at+"/arm")
 		}
 		own := r.Arms[arm]
-		err := DemandAll(o, at, []Derived{
-			{"name", underived, fmt.Sprintf("%s-budget-%d", own.Name, number)},
-			{"place", underived, int64(place)}, {"block", underived, int64(0)},
-			{"warm_ups", badValue, int64(0)},
+		err := kind.DemandAll(o, at, []kind.Member{
+			{Name: "name", Code: underived, Value: fmt.Sprintf("%s-budget-%d", own.Name, number)},
+			{Name: "place", Code: underived, Value: int64(place)}, {Name: "block", Code: underived, Value: int64(0)},
+			{Name: "warm_ups", Code: badValue, Value: int64(0)},
 		})
 		if err != nil {
 			return err
@@ -170,9 +172,10 @@ func (r *Run) readSamples(reader *Reader, run *lcj.Object, pointer string) *refu
 			}
 			for nth, k := range Order(seed, block, own) {
 				o, at := stated[place], refusal.Index(pointer, place)
-				err := DemandAll(o, at, []Derived{
-					{"place", underived, int64(place)}, {"block", underived, block},
-					{"arm", underived, names[i]}, {"name", underived, fmt.Sprintf("%s-%d", own[k], block)},
+				err := kind.DemandAll(o, at, []kind.Member{
+					{Name: "place", Code: underived, Value: int64(place)}, {Name: "block", Code: underived, Value: block},
+					{Name: "arm", Code: underived, Value: names[i]},
+					{Name: "name", Code: underived, Value: fmt.Sprintf("%s-%d", own[k], block)},
 				})
 				if err != nil {
 					return err

@@ -3,6 +3,7 @@ package probe
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -88,7 +89,9 @@ func (r *Reader) Read(stated *lcj.Object, arm *Arm, wanted []Wanted, at string) 
 	if s.Refusal != "" {
 		told = s.Refusal
 	}
-	return s, DemandAll(stated, at, []Derived{{"refusal", notDerived, told}, {"wall_us", notRate, s.Wall}})
+	return s, kind.DemandAll(stated, at, []kind.Member{
+		{Name: "refusal", Code: notDerived, Value: told}, {Name: "wall_us", Code: notRate, Value: s.Wall},
+	})
 }
 
 // checkTimes sees that no time goes back.

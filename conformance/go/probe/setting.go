@@ -3,6 +3,7 @@ package probe
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -38,8 +39,8 @@ func (r *Reader) CheckSettings(stated []*lcj.Object, arms []*Arm, pointer string
 		for k, entry := range entries {
 			value := resolve(r.data.settings[k], r.sent[arm])
 			cause := causeOf(entry.Member("requested"), value)
-			err := DemandAll(entry, refusal.Index(at, k), []Derived{
-				{"resolved", notDerived, value}, {"cause", notDerived, cause},
+			err := kind.DemandAll(entry, refusal.Index(at, k), []kind.Member{
+				{Name: "resolved", Code: notDerived, Value: value}, {Name: "cause", Code: notDerived, Value: cause},
 			})
 			if err != nil {
 				return nil, err

@@ -37,7 +37,7 @@ func (r *run) checkSpreads(stated []*lcj.Object) *refusal.Refusal {
 		if any_ {
 			least, most = smallest, largest
 		}
-		err := probe.DemandAll(stated[i], refusal.Index(pointer, i), []probe.Derived{
+		err := kind.DemandAll(stated[i], refusal.Index(pointer, i), []kind.Member{
 			{Name: "smallest_us", Code: notRate, Value: least}, {Name: "largest_us", Code: notRate, Value: most},
 			{Name: "flagged", Code: notRate, Value: r.spreads[arm]},
 		})
@@ -65,7 +65,7 @@ func (r *run) checkComparisons(stated []*lcj.Object) *refusal.Refusal {
 		}
 		made[[2]*probe.Arm{a, b}] = true
 		c, members := r.compare(a, b)
-		if err := probe.DemandAll(o, at, members); err != nil {
+		if err := kind.DemandAll(o, at, members); err != nil {
 			return err
 		}
 		r.compared = append(r.compared, c)
@@ -74,7 +74,7 @@ func (r *run) checkComparisons(stated []*lcj.Object) *refusal.Refusal {
 }
 
 // compare derives a comparison and its members, in order.
-func (r *run) compare(a, b *probe.Arm) (*comparison, []probe.Derived) {
+func (r *run) compare(a, b *probe.Arm) (*comparison, []kind.Member) {
 	c := &comparison{a: a, b: b}
 	var ratios []ratio
 	excluded, first := []any{}, int64(0)
@@ -129,7 +129,7 @@ func (r *run) compare(a, b *probe.Arm) (*comparison, []probe.Derived) {
 	}
 	r.counts["pairs"] += n
 	r.counts["excluded"] += int64(len(excluded))
-	return c, []probe.Derived{
+	return c, []kind.Member{
 		{Name: "pairs", Code: recount, Value: n}, {Name: "a_first", Code: recount, Value: first},
 		{Name: "excluded", Code: notDerived, Value: excluded},
 		{Name: "low", Code: notRate, Value: low}, {Name: "median", Code: notRate, Value: median},

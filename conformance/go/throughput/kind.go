@@ -134,7 +134,7 @@ func (r *run) readSamples(reader *probe.Reader, predicate *lcj.Object) *refusal.
 			if arm.Launched {
 				process = int64(place)
 			}
-			err := probe.DemandAll(o, at, []probe.Derived{
+			err := kind.DemandAll(o, at, []kind.Member{
 				{Name: "place", Code: underived, Value: int64(place)},
 				{Name: "block", Code: underived, Value: block},
 				{Name: "arm", Code: underived, Value: arm.Name},

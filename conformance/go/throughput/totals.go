@@ -35,7 +35,7 @@ func (r *run) checkCriteria(stated []*lcj.Object) *refusal.Refusal {
 			outcome = "above"
 		}
 		killed := outcome == o.Text("kills")
-		err := probe.DemandAll(o, at, []probe.Derived{
+		err := kind.DemandAll(o, at, []kind.Member{
 			{Name: "outcome", Code: notDerived, Value: outcome}, {Name: "killed", Code: notDerived, Value: killed},
 		})
 		if err != nil {
@@ -77,7 +77,7 @@ func (r *run) conclude(stated *statement.Statement) (*kind.Derived, *refusal.Ref
 	r.counts["pins_agreeing"], r.counts["pins_differing"] = probe.Pins(r.arms)
 	r.counts["settings_flagged"] = r.settings.Flagged
 	digest := specification.Sha256(lcj.Encode(stated.Predicate.List("arms")))
-	err := probe.DemandAll(stated.Predicate, "/predicate", []probe.Derived{
+	err := kind.DemandAll(stated.Predicate, "/predicate", []kind.Member{
 		{Name: "limits", Code: notDerived, Value: r.limits}, {Name: "arms_sha256", Code: badValue, Value: digest},
 	})
 	if err != nil {
