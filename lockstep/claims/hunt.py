@@ -15,6 +15,7 @@ from lockstep.claims.hunt_lemmas import row_lemmas
 from lockstep.claims.verdict import verdict
 from lockstep.hunt.demand import pair_id
 from lockstep.hunt.observe import HuntObservations, LayoutObservation, RowObservation
+from lockstep.layouts.declaration import Citation, Component, Layout, Tensor
 from lockstep.layouts.derived import derived_json
 from lockstep.layouts.frontier import frontier_code
 from lockstep.layouts.words import transformations
@@ -62,6 +63,37 @@ def predicate(
         ],
         "falsifications": [dict(entry) for entry in falsifications],
     }
+
+
+def opened(declared: Mapping[str, Any]) -> Layout:
+    """Give a layout of the predicate as it was declared."""
+    # A layout file states widths of quantised components alone; others are the dtype's [LAY-9].
+    stated = declared["quantisation"] != "none"
+    tensors = tuple(
+        Tensor(
+            tensor["name"],
+            tuple(
+                Component(part["name"], part["bits"] if stated else None)
+                for part in tensor["components"]
+            ),
+            tuple(tensor["axes"]),
+            tensor["x"],
+            tensor["pad_tokens"],
+            tensor["pad_head_dim"],
+            tensor["reserve"],
+        )
+        for tensor in declared["tensors"]
+    )
+    source = declared["source"]
+    names = ("name", "engine", "attention", "kv_heads", "ranks", "rank_axis", "block")
+    return Layout(
+        **{name: declared[name] for name in names},
+        quantisation=declared["quantisation"],
+        tensors=tensors,
+        citation=Citation(**declared["citation"]),
+        source_path=source["path"],
+        source_sha256=source["sha256"],
+    )
 
 
 def _layout(observations: HuntObservations, entry: LayoutObservation) -> dict[str, Any]:

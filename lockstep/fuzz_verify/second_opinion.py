@@ -7,10 +7,10 @@ accepted after such a change is right, and nobody but a second implementation ca
 
 from typing import Any
 
+from lockstep.claims.hunt import opened
 from lockstep.claims.hunt_lemmas import row_lemmas
 from lockstep.errors import LockstepError
 from lockstep.hunt.demand import demanded_pairs, lossless_members, pair_id
-from lockstep.layouts.declaration import Citation, Component, Layout, Tensor
 from lockstep.layouts.derived import derived_json
 from lockstep.layouts.frontier import frontier_code
 from lockstep.layouts.geometry import Geometry
@@ -39,7 +39,7 @@ def agrees(predicate: dict[str, Any]) -> bool:
 
 def _agrees(predicate: dict[str, Any]) -> bool:
     geometry = Geometry(**predicate["geometry"])
-    layouts = {declared["name"]: _layout(declared) for declared in predicate["layouts"]}
+    layouts = {declared["name"]: opened(declared) for declared in predicate["layouts"]}
     if len(layouts) != len(predicate["layouts"]):
         return False
     for declared in predicate["layouts"]:
@@ -69,33 +69,3 @@ def _agrees(predicate: dict[str, Any]) -> bool:
     exact = {name for group in groups for name in lossless_members(group, layouts, geometry)}
     counted: list[str] = predicate["counts"]["lossless_layouts"]
     return counted == [name for name in layouts if name in exact]
-
-
-def _layout(declared: dict[str, Any]) -> Layout:
-    # A layout file states widths of quantised components alone; others are the dtype's [LAY-9].
-    stated = declared["quantisation"] != "none"
-    tensors = tuple(
-        Tensor(
-            tensor["name"],
-            tuple(
-                Component(part["name"], part["bits"] if stated else None)
-                for part in tensor["components"]
-            ),
-            tuple(tensor["axes"]),
-            tensor["x"],
-            tensor["pad_tokens"],
-            tensor["pad_head_dim"],
-            tensor["reserve"],
-        )
-        for tensor in declared["tensors"]
-    )
-    source = declared["source"]
-    names = ("name", "engine", "attention", "kv_heads", "ranks", "rank_axis", "block")
-    return Layout(
-        **{name: declared[name] for name in names},
-        quantisation=declared["quantisation"],
-        tensors=tensors,
-        citation=Citation(**declared["citation"]),
-        source_path=source["path"],
-        source_sha256=source["sha256"],
-    )

@@ -6,11 +6,11 @@ states; the verifier has derived the same map in its own way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from lockstep.claims.hunt import opened
 from lockstep.claims.hunt_lemmas import lemmas_of
-from lockstep.layouts.declaration import Citation, Component, Layout, Tensor
+from lockstep.layouts.declaration import Layout
 from lockstep.layouts.geometry import Geometry
 from lockstep.layouts.index_map import canonical_to_native
 from lockstep.layouts.realise import Realised, RealisedComponent, realise
@@ -27,7 +27,7 @@ def draw(judged: Judged) -> Markup:
         "div",
         element("h4", "Layouts"),
         [
-            _layout(judged, number, declared(one), geometry)
+            _layout(judged, number, opened(one), geometry)
             for number, one in enumerate(judged.predicate["layouts"])
         ],
         class_="layouts",
@@ -42,37 +42,7 @@ def identity(judged: Judged, number: int) -> str:
 def lemmas(judged: Judged, number: int) -> tuple[str, ...]:
     """Name a layout's own lemmas, which are those of each row that it is in [HUNT-18]."""
     geometry = Geometry(**judged.predicate["geometry"])
-    return lemmas_of(declared(judged.predicate["layouts"][number]), geometry)
-
-
-def declared(stated: Mapping[str, Any]) -> Layout:
-    """Read a layout's declaration from a certificate."""
-    cited, source = stated["citation"], stated["source"]
-    return Layout(
-        name=stated["name"],
-        engine=stated["engine"],
-        attention=stated["attention"],
-        kv_heads=stated["kv_heads"],
-        ranks=stated["ranks"],
-        rank_axis=stated["rank_axis"],
-        block=stated["block"],
-        quantisation=stated["quantisation"],
-        tensors=tuple(_tensor(one, stated["quantisation"] != "none") for one in stated["tensors"]),
-        citation=Citation(cited["repository"], cited["path"], cited["commit"], cited["note"]),
-        source_path=source["path"],
-        source_sha256=source["sha256"],
-    )
-
-
-def _tensor(stated: Mapping[str, Any], quantised: bool) -> Tensor:
-    """Read a tensor; a certificate has widths resolved, a declaration those of quantised ones."""
-    parts = tuple(
-        Component(one["name"], one["bits"] if quantised else None) for one in stated["components"]
-    )
-    padding = ("x", "pad_tokens", "pad_head_dim", "reserve")
-    return Tensor(
-        stated["name"], parts, tuple(stated["axes"]), **{name: stated[name] for name in padding}
-    )
+    return lemmas_of(opened(judged.predicate["layouts"][number]), geometry)
 
 
 def _layout(judged: Judged, number: int, layout: Layout, geometry: Geometry) -> Markup:
