@@ -134,6 +134,26 @@ def test_a_server_that_breaks_off_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert fault.value.code == "ENGINE_NOT_OBSERVED"
 
 
+def test_a_slot_that_was_not_saved_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    places: list[Path] = []
+
+    def server(_: Environment, model: Path, *told: str) -> str:
+        places.append(model.parent)
+        return "none"
+
+    async def saved(_: Command, prompt: list[int], name: str) -> None:
+        # The first is saved, and must not be read in the place of the second.
+        if prompt[0] == 0:
+            (places[-1] / name).write_bytes(state(False, 0))
+
+    monkeypatch.setattr(Environment, "identity", lambda *_: ("1", {"f": "0" * 64}))
+    monkeypatch.setattr(llamacpp, "_server", server)
+    monkeypatch.setattr(llamacpp, "_saved", saved)
+    with pytest.raises(LockstepError) as fault:
+        observe.observe("llamacpp", GEOMETRY)
+    assert (fault.value.code, fault.value.expected) == ("ENGINE_NOT_OBSERVED", "a saved slot")
+
+
 def test_an_answer_that_is_none_is_told() -> None:
     llamacpp._done(SimpleNamespace(status_code=200))
     with pytest.raises(LockstepError) as fault:

@@ -64,6 +64,8 @@ def written(writing: Writing) -> Iterator[Both]:
                 # So that no slot saved before is read in the place of one that was not saved.
                 state.unlink(missing_ok=True)
                 run_until_signal(_saved(command, prompts[name], state.name))
+                if not state.is_file():
+                    raise LockstepError("ENGINE_NOT_OBSERVED", "--engine", "a saved slot", "none")
                 held.append(read(state.read_bytes(), replace(geometry, dtype=dtype)))
             yield held[0], held[1]
 
