@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lockstep.report.figures import Judged, cell, figure
 from lockstep.report.markup import Markup, element
-from lockstep.report.parts import counted, key, scrolled, table, verdict
+from lockstep.report.parts import counted, grid, key, scrolled, table, verdict
 
 SIGNS = {
     "killed": ("k", "K", "killed: the observer noticed"),
@@ -53,26 +53,18 @@ def draw(judged: Judged) -> Markup:
 
 def _grid(judged: Judged) -> Markup:
     predicate = judged.predicate
-    head = [
-        element("th", element("span", one["name"]), scope="col") for one in predicate["observers"]
-    ]
-    body = [
-        element(
-            "tr",
-            element("th", figure(judged, f"/predicate/rows/{n}", row["operator"]), scope="row"),
-            [_cell(judged, n, place, one["outcome"]) for place, one in
-             enumerate(row["cells"])],
-        )
-        for n, row in enumerate(predicate["rows"])
-    ]  # fmt: skip
-    return element(
-        "table",
-        element("thead", element("tr", element("td", "operator \\ observer"), head)),
-        element("tbody", body),
-        class_="grid",
-        role="grid",
-        data_base="/predicate/rows/",
-        aria_label="Outcome of each operator under each observer",
+    return grid(
+        "operator \\ observer",
+        [element("span", one["name"]) for one in predicate["observers"]],
+        [
+            (
+                figure(judged, f"/predicate/rows/{n}", row["operator"]),
+                [_cell(judged, n, place, one["outcome"]) for place, one in enumerate(row["cells"])],
+            )
+            for n, row in enumerate(predicate["rows"])
+        ],
+        "/predicate/rows/",
+        "Outcome of each operator under each observer",
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from lockstep import spec
 from lockstep.report import layouts
 from lockstep.report.figures import Judged, cell, figure
-from lockstep.report.markup import Content, Markup, element
-from lockstep.report.parts import counted, data, key, scrolled
+from lockstep.report.markup import Markup, element
+from lockstep.report.parts import counted, detail, grid, key, scrolled
 
 SIGNS = {
     "EXACT_BYTE": ("b", "B", "the round trip gives back every byte"),
@@ -49,37 +49,29 @@ def draw(judged: Judged) -> Markup:
             class_="hint",
         ),
         scrolled(_grid(judged, names, table), "layout matrix"),
-        element(
-            "div",
-            element("p", "No pair is chosen.", class_="hint"),
-            id=f"{table}-detail",
-            class_="detail",
-            aria_live="polite",
-        ),
-        data(f"{table}-data", _rows(judged, predicate, names)),
+        detail(table, "No pair is chosen.", _rows(judged, predicate, names)),
         layouts.draw(judged),
     )  # fmt: skip
 
 
 def _grid(judged: Judged, names: Sequence[str], table: str) -> Markup:
     rows = {(row["src"], row["dst"]): n for n, row in enumerate(judged.predicate["rows"])}
-    head = [element("th", element("span", name), scope="col") for name in names]
-    body = []
-    for number, src in enumerate(names):
-        link = figure(judged, f"/predicate/layouts/{number}/name", src)
-        cells: list[Content] = [element("th", link, scope="row")]
-        for column, dst in enumerate(names):
-            cells.append(_cell(judged, rows.get((src, dst)), number == column))
-        body.append(element("tr", cells))
-    return element(
-        "table",
-        element("thead", element("tr", element("td", "from \\ to"), head)),
-        element("tbody", body),
-        class_="grid",
-        role="grid",
-        id=table,
-        data_base="/predicate/rows/",
-        aria_label="Verdict of each ordered pair of layouts",
+    return grid(
+        "from \\ to",
+        [element("span", name) for name in names],
+        [
+            (
+                figure(judged, f"/predicate/layouts/{row}/name", src),
+                [
+                    _cell(judged, rows.get((src, dst)), row == column)
+                    for column, dst in enumerate(names)
+                ],
+            )
+            for row, src in enumerate(names)
+        ],
+        "/predicate/rows/",
+        "Verdict of each ordered pair of layouts",
+        table,
     )
 
 

@@ -64,6 +64,49 @@ def table(
     return scrolled(whole, caption)
 
 
+def grid(
+    corner: str,
+    columns: Iterable[Content],
+    rows: Iterable[tuple[Content, Sequence[Markup]]],
+    base: str,
+    label: str,
+    name: str | None = None,
+    class_: str = "grid",
+) -> Markup:
+    """Give a matrix that the script lets one walk.
+
+    Args:
+        corner: what heads the rows.
+        columns: what heads each of these.
+        rows: what heads each, with its cells.
+        base: the pointer that the place of a cell goes on.
+        label: the matrix in words.
+        name: its id, where a detail of each cell is shown.
+        class_: of the table.
+    """
+    head = [element("th", column, scope="col") for column in columns]
+    body = [element("tr", element("th", first, scope="row"), cells) for first, cells in rows]
+    return element(
+        "table",
+        element("thead", element("tr", element("td", corner), head)),
+        element("tbody", body),
+        class_=class_,
+        role="grid",
+        id=name,
+        data_base=base,
+        aria_label=label,
+    )
+
+
+def detail(name: str, hint: str, value: Any) -> list[Markup]:
+    """Give the place where the script shows a cell of a grid, and what it makes that of."""
+    shown = element("p", hint, class_="hint")
+    return [
+        element("div", shown, id=f"{name}-detail", class_="detail", aria_live="polite"),
+        data(f"{name}-data", value),
+    ]
+
+
 def scrolled(content: Content, label: Content) -> Markup:
     """Put something wide into a box that scrolls, by the keyboard too."""
     name = label if isinstance(label, str) and label else "wide content"

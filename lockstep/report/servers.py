@@ -9,7 +9,7 @@ from lockstep import spec
 from lockstep.certify.report import SAYS, message
 from lockstep.report.figures import Judged, cell, figure
 from lockstep.report.markup import Content, Markup, element
-from lockstep.report.parts import badge, counted, data, key, scrolled, table, verdict
+from lockstep.report.parts import badge, counted, detail, grid, key, scrolled, table, verdict
 
 SIGNS = {
     "clean": ("clean", "="),
@@ -58,14 +58,7 @@ def draw(judged: Judged) -> Markup:
             class_="hint",
         ),
         scrolled(_grid(judged, name), "cases by conditions"),
-        element(
-            "div",
-            element("p", "No cell is chosen.", class_="hint"),
-            id=f"{name}-detail",
-            class_="detail",
-            aria_live="polite",
-        ),
-        data(f"{name}-data", _cells_data(predicate["cells"])),
+        detail(name, "No cell is chosen.", _cells_data(predicate["cells"])),
         _controls(judged),
         element("h4", "What this does not show"),
         element(
@@ -83,24 +76,17 @@ def _grid(judged: Judged, name: str) -> Markup:
     numbers: dict[tuple[str, Condition], int] = {
         (one["case"], _condition(one)): n for n, one in enumerate(cells)
     }
-    head = [element("th", _named(one), scope="col") for one in conditions]
-    body = [
-        element(
-            "tr",
-            element("th", case, scope="row"),
-            [_cell(judged, numbers.get((case, one))) for one in conditions],
-        )
-        for case in dict.fromkeys(one["case"] for one in cells)
-    ]
-    return element(
-        "table",
-        element("thead", element("tr", element("td", "case"), head)),
-        element("tbody", body),
-        class_="grid wide",
-        role="grid",
-        id=name,
-        data_base="/predicate/cells/",
-        aria_label="Verdict of each case under each condition",
+    return grid(
+        "case",
+        map(_named, conditions),
+        [
+            (case, [_cell(judged, numbers.get((case, one))) for one in conditions])
+            for case in dict.fromkeys(one["case"] for one in cells)
+        ],
+        "/predicate/cells/",
+        "Verdict of each case under each condition",
+        name,
+        "grid wide",
     )
 
 
