@@ -102,13 +102,11 @@ def opened(stated: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]]) -> 
         stated["id"],
         stated["arm"],
         arm["profile"],
+        arm["launch"],
         arm["budget_tokens"],
         {one["quantity"]: one["value"] for one in stated["values"]},
         stated["refusal"],
-        stated["against"],
-        against["profile"] if against is not None else None,
-        arm["launch"],
-        against["launch"] if against is not None else None,
+        None if against is None else (against["profile"], against["launch"]),
     )
 
 

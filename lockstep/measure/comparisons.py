@@ -106,13 +106,14 @@ def within_and_across(
     across: list[int] = []
     for one in records:
         distance = one.values.get("distance_unat")
-        if distance is None or one.refusal is not None:
+        if distance is None or one.refusal is not None or one.against is None:
             continue
+        other, launch = one.against
         for side, profile in (("first", first), ("second", second)):
-            if (one.profile, one.against_profile) == (profile, profile):
-                what = "repeats" if one.launch == one.against_launch else "relaunches"
+            if (one.profile, other) == (profile, profile):
+                what = "repeats" if one.launch == launch else "relaunches"
                 within[f"{side}_{what}"].append(distance)
-        if {one.profile, one.against_profile} == {first, second}:
+        if {one.profile, other} == {first, second}:
             across.append(distance)
     return within, across
 

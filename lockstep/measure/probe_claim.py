@@ -41,10 +41,11 @@ def measurement_document(
         hint = f"None of {len(seen.samples)} samples is left."
         raise LockstepError(code, "samples", "a sample that can be used", None, hint)
     profiles, of = _profiles(seen, versions)
-    fits, not_fitted = _fits(seen, of)
+    arms = [_arm(seen, one, of[one.name], place) for place, one in enumerate(seen.arms)]
+    fits, not_fitted = _fits(seen, arms)
     return {
         "profiles": profiles,
-        "arms": [_arm(seen, one, of[one.name], place) for place, one in enumerate(seen.arms)],
+        "arms": arms,
         "probes": probes_document(seen),
         "records": list(records(seen)),
         "direct": list(_direct(seen)),
@@ -145,12 +146,12 @@ def _reading(arm: str, entry: str, quantity: str) -> str:
     return f"{arm}.{entry}.{'steps_step' if quantity == 'steps' else quantity}"
 
 
-def _fits(seen: Probed, of: dict[str, str]) -> tuple[list[dict[str, Any]], list[str]]:
+def _fits(seen: Probed, arms: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
     """Give the fits that the population can tell, and a word on each that it can't."""
-    arms = [arm.name for arm in seen.arms]
-    wanted = [("wall", "wall", arms), ("stall", "stall", arms)]
-    wanted += [(f"{name}.linear", "linear", [name]) for name in arms]
-    told = _told(seen, of)
+    names = [arm["id"] for arm in arms]
+    wanted = [("wall", "wall", names), ("stall", "stall", names)]
+    wanted += [(f"{name}.linear", "linear", [name]) for name in names]
+    told = _told(seen, {arm["id"]: arm for arm in arms})
     fits, not_fitted = [], []
     for name, law, over in wanted:
         try:
@@ -164,15 +165,15 @@ def _fits(seen: Probed, of: dict[str, str]) -> tuple[list[dict[str, Any]], list[
     return fits, not_fitted
 
 
-def _told(seen: Probed, of: dict[str, str]) -> list[Record]:
+def _told(seen: Probed, arms: dict[str, dict[str, Any]]) -> list[Record]:
     """Give records as folds take them."""
-    budgets = {arm.name: budget_of(seen, arm.name).exact for arm in seen.arms}
     return [
         Record(
             one["id"],
             one["arm"],
-            of[one["arm"]],
-            budgets[one["arm"]],
+            arms[one["arm"]]["profile"],
+            arms[one["arm"]]["launch"],
+            arms[one["arm"]]["budget_tokens"],
             {value["quantity"]: value["value"] for value in one["values"]},
             one["refusal"],
         )

@@ -21,25 +21,22 @@ class Record:
         id: its name.
         arm: under which it was made.
         profile: of the arm.
+        launch: of the arm.
         budget_tokens: batch budget of the arm, in tokens a step; None where it is not known.
         values: by quantity, each in the quantity's unit; None where nothing was read.
         refusal: why it may enter no figure; None where it may.
-        against: the arm that a distance is measured to; None for anything else.
-        against_profile: the profile of that arm.
-        launch: of the arm.
-        against_launch: of the other arm.
+        against: profile and launch of the arm that a distance is measured to; None for anything
+            else.
     """
 
     id: str
     arm: str
     profile: str
+    launch: int
     budget_tokens: int | None
     values: Mapping[str, int | None]
     refusal: str | None
-    against: str | None = None
-    against_profile: str | None = None
-    launch: int | None = None
-    against_launch: int | None = None
+    against: tuple[str, int] | None = None
 
 
 def quantities() -> dict[str, dict[str, Any]]:

@@ -76,7 +76,7 @@ def test_the_condition_number_is_rounded_down_exactly(shared: int, more: int) ->
 def records(*rows: tuple[int, int, int, int]) -> list[Record]:
     """Give records of (budget, tokens, steps, wall)."""
     return [
-        Record(str(i), "a", "p", budget, {"tokens": t, "steps": s, "wall_us": w}, None)
+        Record(str(i), "a", "p", 0, budget, {"tokens": t, "steps": s, "wall_us": w}, None)
         for i, (budget, t, s, w) in enumerate(rows)
     ]
 
@@ -90,7 +90,7 @@ def test_one_budget_is_refused_although_its_determinant_is_not_zero() -> None:
     assert refused("FIT_NOT_IDENTIFIED", lambda: fit("wall", one)).got == [2048]
     assert fit("wall", [*one, *records((8192, 16463, 3, 16652))]).rank == 3
     unknown = [*one, *records((8192, 16463, 3, 16652))]
-    unknown[0] = Record("x", "a", "p", None, unknown[0].values, None)
+    unknown[0] = Record("x", "a", "p", 0, None, unknown[0].values, None)
     refused("FIT_NOT_IDENTIFIED", lambda: fit("wall", unknown))
 
 
@@ -104,7 +104,7 @@ def test_too_few_records_and_too_few_lengths_are_refused() -> None:
 
 def test_records_of_two_profiles_are_not_joined() -> None:
     some = records(*[(2048, t, 1, t) for t in (5, 7, 9, 11)])
-    some[0] = Record("x", "a", "another", 2048, some[0].values, None)
+    some[0] = Record("x", "a", "another", 0, 2048, some[0].values, None)
     refused("PROFILE_MISMATCH", lambda: fit("linear", some))
 
 
