@@ -79,8 +79,8 @@ func (d *derivation) population(l *law, o *lcj.Object, at string) ([]*record, *r
 	}
 	var population []*record
 	for _, r := range d.records {
-		has := func(name string) bool { _, read := r.values[name]; return read }
-		if chosen[r.arm.id] && !r.refused && !slices.ContainsFunc(l.needs, func(name string) bool { return !has(name) }) {
+		lacks := func(name string) bool { _, read := r.values[name]; return !read }
+		if chosen[r.arm.id] && !r.refused && !slices.ContainsFunc(l.needs, lacks) {
 			population = append(population, r)
 		}
 	}
