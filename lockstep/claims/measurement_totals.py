@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lockstep.measure.document import guarded
+
 
 def counts(folded: Mapping[str, Any], recorded: Callable[[str], bool]) -> dict[str, int]:
     """Count what a predicate has.
@@ -51,16 +53,10 @@ def _probes(probes: Mapping[str, Any] | None) -> dict[str, int]:
     causes = [entry["cause"] for one in probes["settings"] for entry in one["entries"]]
     return {
         "samples": len(probes["samples"]),
-        "samples_guarded": len([one for one in probes["samples"] if _guarded(one)]),
+        "samples_guarded": sum(map(guarded, probes["samples"])),
         "pins_differing": pins.count(False),
         "sent_altered": causes.count("altered") + causes.count("dropped"),
     }
-
-
-def _guarded(sample: Mapping[str, Any]) -> bool:
-    """Whether a counter of the server tells whose prompts were in a sample's window."""
-    counters = {one["question"]: one["metric"] for one in sample["window"]["counters"]}
-    return counters["prompt_tokens"] is not None
 
 
 def verdict(found: Mapping[str, int]) -> str:

@@ -100,17 +100,11 @@ class _Run(NamedTuple):
         return {one["block"]: one for one in self.samples if one["arm"] == name}
 
     def guarded(self, name: str) -> bool:
-        return all(_guarded(one) for one in self.of(name).values())
+        return all(document.guarded(one) for one in self.of(name).values())
 
     def resolved(self, name: str) -> dict[str, str | None]:
         entries = next(one["entries"] for one in self.settings if one["arm"] == name)
         return {entry["name"]: entry["resolved"] for entry in entries}
-
-
-def _guarded(sample: Mapping[str, Any]) -> bool:
-    """Whether a counter of the server says whose prompts were in the sample's window."""
-    counters = sample["window"]["counters"]
-    return any(one["question"] == "prompt_tokens" and one["metric"] for one in counters)
 
 
 def arms_digest(arms: Sequence[Mapping[str, Any]]) -> str:
@@ -254,7 +248,7 @@ def _counts(
         "blocks": seen.blocks,
         "samples": len(run.samples),
         "samples_refused": sum(one["refusal"] is not None for one in run.samples),
-        "samples_guarded": sum(map(_guarded, run.samples)),
+        "samples_guarded": sum(map(document.guarded, run.samples)),
         "requests": len(requests),
         "tokens": sum(request["generated"] or 0 for request in requests),
         "comparisons": len(compared),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,6 +22,12 @@ def sample(one: Sample) -> dict[str, Any]:
     ]
     told["window"]["counters"] = list(told["window"]["counters"])
     return {**told, "refusal": refusal(one), "wall_us": wall(one.requests)}
+
+
+def guarded(sample: Mapping[str, Any]) -> bool:
+    """Whether a counter of the server says whose prompts were in the sample's window."""
+    counters = sample["window"]["counters"]
+    return any(one["question"] == "prompt_tokens" and one["metric"] for one in counters)
 
 
 def arm(one: Arm) -> dict[str, Any]:
