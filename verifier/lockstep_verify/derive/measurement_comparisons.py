@@ -60,8 +60,9 @@ def check_published(
         printed = fraction(one["value"], f"{at}/value")
         resolution = fraction(one["resolution"], f"{at}/resolution")
         judged = one["reading"] is not None and one["rounding"] != "envelope"
-        if judged and not 0 < resolution <= (abs(printed) or 1):
-            expected = f"above 0, at most {abs(printed) or 1}"
+        most = abs(printed) or 1
+        if judged and not 0 < resolution <= most:
+            expected = f"above 0, at most {most}"
             raise Refusal("BAD_VALUE", f"{at}/resolution", expected, str(resolution))
         outcome = "not_rederivable"
         if one["reading"] is not None:

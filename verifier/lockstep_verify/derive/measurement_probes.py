@@ -144,8 +144,8 @@ class _Run:
                 require("BAD_VALUE", f"{here}/prompt_tokens", None, request["prompt_tokens"])
             else:
                 told = request["prompt_tokens"]
-                due = entry["prompts"][i] if entry is not None else 0 if told is None else told
-                require("BAD_VALUE", f"{here}/prompt_tokens", due, request["prompt_tokens"])
+                due = entry["prompts"][i] if entry is not None else told or 0
+                require("BAD_VALUE", f"{here}/prompt_tokens", due, told)
             max_new = 1 if entry is None else entry["max_new"][i]
             require("BAD_VALUE", f"{here}/max_new", max_new, request["max_new"])
             check_request(request, self.bodies, here)
