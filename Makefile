@@ -113,7 +113,8 @@ vectors-check: $(VENV)/.stamp-run ## Fail if the committed vectors are not what 
 
 evidence: $(VENV)/.stamp-test $(LEAN_BUILDER) ## Make the committed certificates anew, with a new key
 	@echo "==> Making the evidence (its key is made now and not kept)"
-	@$(BIN)/lockstep evidence
+	@# What make certify-faults and make mutation recorded of the same sources is taken up.
+	@$(BIN)/lockstep evidence --records results
 
 gpu-evidence: $(VENV)/.stamp-test ## Make the engine's certificates on a GPU as well (exit 2 where there is none)
 	@echo "==> Making the evidence of the engine on a GPU"
