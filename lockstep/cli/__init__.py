@@ -177,11 +177,10 @@ def say(text: object = "") -> None:
 
 def fail(fault: LockstepError) -> int:
     """Tell a refusal: what happened, where, and what to do. Gives the exit status."""
+    from lockstep.cli.tables import visible
+
     # What a document says stands in it: it must not write to a terminal, nor begin a line as ours.
-    lines = str(fault).split("\n")
-    text = "\n  ".join(
-        "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in line) for line in lines
-    )
+    text = visible(str(fault)).replace("\n", "\n  ")
     return _tell(text, STATUSES.get(fault.code, 3), fault.code)
 
 

@@ -24,6 +24,16 @@ def printable(text: str) -> str:
     return "".join(c if " " <= c <= "~" else f"\\u{{{ord(c):x}}}" for c in text)
 
 
+def visible(text: str) -> str:
+    """Show by its number what cannot be seen or turns the direction of writing, but for line ends.
+
+    Letters of every script stay as they are, unlike in `printable`.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else f"\\u{{{ord(c):x}}}" for c in text)
+
+
 def show_table(table: Table) -> None:
     """Print a table on standard output, each cell escaped; under `--json` keep it as it is."""
     from lockstep.cli import json_output

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from lockstep.cli.tables import visible
+
 VOID = frozenset({"line", "rect", "circle", "path", "meta", "br", "col"})
 """Elements that have no content; those of SVG are closed by themselves."""
 
@@ -32,7 +34,7 @@ def escaped(content: Content) -> Markup:
     if isinstance(content, Markup):
         return content
     if isinstance(content, str):
-        return Markup(html.escape(_visible(content)))
+        return Markup(html.escape(visible(content)))
     return Markup("".join(escaped(one) for one in content))
 
 
@@ -48,7 +50,7 @@ def element(name: str, /, *content: Content, **attributes: str | int | float | N
     parts = [f"<{name}"]
     for key, value in attributes.items():
         if value is not None:
-            text = html.escape(_visible(_number(value)))
+            text = html.escape(visible(_number(value)))
             parts.append(f' {key.rstrip("_").replace("_", "-")}="{text}"')
     if name in VOID:
         parts.append("/>" if name in _SVG else ">")
@@ -66,9 +68,3 @@ def _number(value: str | int | float) -> str:
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
     return str(value)
-
-
-def _visible(text: str) -> str:
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else f"\\u{{{ord(c):x}}}" for c in text)
