@@ -196,6 +196,17 @@ def test_every_law_of_a_fit_can_be_drawn() -> None:
     assert set(drawn.AXES) == {law["name"] for law in spec.load("measurement.json")["laws"]}
 
 
+def test_a_residual_that_is_not_the_certificates_makes_no_report(
+    certificates: list[Judged],
+) -> None:
+    (one,) = (one for one in certificates if one.kind == "measurement")
+    statement = copy.deepcopy(dict(one.statement or {}))
+    statement["predicate"]["fits"][0]["largest_residual"]["num"] += "0"
+    with pytest.raises(LockstepError) as caught:
+        build([replace(one, statement=statement)])
+    assert caught.value.code == "STATISTICS_DO_NOT_RECOMPUTE"
+
+
 def test_a_refused_certificate_is_red_with_its_code_and_nothing_else_of_it(
     certificates: list[Judged],
 ) -> None:
