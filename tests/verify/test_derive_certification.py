@@ -12,6 +12,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
+from math import comb
 from typing import Any
 
 import pytest
@@ -364,6 +366,22 @@ def test_bounds_are_those_of_their_definition() -> None:
         assert others == [True, False] if k else low == 0, (k, n)
         fewer = [rare(k, n, rate) for rate in (high - 1, high)]
         assert fewer == [False, True] if k < n else high == 1_000_000, (k, n)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "rate"),
+    [(0, 1, 500_000), (3, 20, 100_000), (150, 300, 600_000), (199, 200, 10_000),
+     (700, 2000, 480_000), (1000, 2000, 520_000)],
+)  # fmt: skip
+def test_a_chance_lies_where_it_is_enclosed(k: int, n: int, rate: int) -> None:
+    chance = Fraction(producers.at_most(k, n, rate), producers.PPM**n)
+    low, high = (
+        Fraction(verifiers._enclosed(k, n, rate, comb(n, k), rounding))
+        for rounding in (verifiers.ROUND_FLOOR, verifiers.ROUND_CEILING)
+    )
+    assert low <= chance <= high
+    assert high - low <= chance / 10**29
+    assert abs(Fraction(producers.estimate(k, n, rate)) - chance) <= chance / 10**38
 
 
 def test_bounds_of_many_draws_take_no_time() -> None:

@@ -48,8 +48,8 @@ def _enclosed(k: int, n: int, rate: int, ways: int, rounding: str) -> Decimal:
     """Give P(X <= k) of n draws, or a number on that side of it to which `rounding` leads.
 
     Terms are added up from that of k downwards. All that is multiplied, divided and added is
-    positive, so that each rounding moves the result to its side. Where terms fall, each is below
-    the one before, and so what is left of them is below as many times the next.
+    positive, so that each rounding moves the result to its side. Terms that fall once go on
+    falling, and so what is left of them is at most as many times the next.
 
     Args:
         k: the most that are counted.
