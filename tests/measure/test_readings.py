@@ -57,6 +57,7 @@ def test_a_rate_in_the_wrong_unit_is_refused_by_the_second_route() -> None:
 
 def test_a_route_must_not_rest_on_the_other() -> None:
     refused("BAD_VALUE", lambda: folded(**section("routes", 0, second="law_us")))
+    refused("BAD_VALUE", lambda: folded(**section("routes", 0, first="wall_us", second="law_us")))
     asked = document()
     asked["derived"].append(made("again_us", "sum", "law_us", "law_us"))
     asked["routes"][0] |= {"first": "again_us", "second": "law_us"}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests import measurement_records as made
+from tests import refusals
 from tests.measurement_records import signed_statement, subjected
 from tests.statements import get, judge, put, refusal
 
@@ -121,7 +122,9 @@ MUTATIONS = [
     (f"{P}/published/0/resolution/num", "967", BAD, f"{P}/published/0/resolution"),
     (f"{P}/published/0/resolution/num", "0", BAD, f"{P}/published/0/resolution"),
     (f"{P}/published/0/reading", "budget_token_per_step", BAD, f"{P}/published/0/reading"),
+    (f"{P}/published/2/resolution/num", "82001", None, None),
     (f"{P}/arms/1/launch", 1, COUNTS, f"{P}/gates/0/first_repeats"),
+    (f"{P}/arms/2/launch", 1, None, None),
     (f"{P}/gates/0/second", "one", BAD, f"{P}/gates/0/second"),
     (f"{P}/gates/0/varies", ["runtime"], OUTCOME, f"{P}/gates/0/varies"),
     (f"{P}/gates/0/across", 2, COUNTS, f"{P}/gates/0/across"),
@@ -144,7 +147,8 @@ def test_each_rule_refuses_its_mutation(
     put(wrong, place, value)
     wrong = subjected(wrong)
     if code is None:
-        # Of two values the mean is the median: the statistic changed, and nothing else did.
+        # Of two values the mean is the median; nobody judges a figure without a reading; and a
+        # launch is one of its profile.
         judge(wrong)
     else:
         assert refusal(wrong) == (code, at)
@@ -203,6 +207,61 @@ def test_steps_are_counted_or_computed(whole: dict[str, Any]) -> None:
     assert refusal(subjected(wrong)) == ("READING_KIND", f"{P}/derived/7")
 
 
+WIDE = made.given("wide_token_per_step", "8192", "token/step")
+TOLD = made.given("told_token", "8192", "token")
+MANY = made.given("many_step", "33", "step")
+COST = made.made("wide_us_per_step", "product", "token_us_per_token", "wide_token_per_step")
+GROUNDS = {
+    # One profile had this budget: then it is no budget that the other must have had as well.
+    "asked once": ("derived", [WIDE, COST, made.made("wide_us", "product", "wide_us_per_step",
+        "step_step")], made.made("wide_ratio", "change", "other_us", "wide_us")),
+    # What is of no profile carries its budget on to a profile that never had it.
+    "carried on": ("predicted", [WIDE, TOLD, made.made("wide_step", "steps", "told_token",
+        "wide_token_per_step")], made.made("x_step_us", "product", "other_us", "wide_step")),
+    "given steps": ("predicted", [MANY], made.made("x_us", "product", "step_us_per_step",
+        "many_step")),
+    "made steps": ("predicted", [made.given("many_ratio", "33", "1")], made.made("made_step",
+        "product", "step_step", "many_ratio")),
+    "divided steps": ("predicted", [TOLD], made.made("made_step", "quotient", "told_token",
+        "budget_token_per_step")),
+}  # fmt: skip
+"""The section of a reading, those that it is made of, and itself."""
+
+
+@pytest.mark.parametrize("case", GROUNDS)
+def test_both_sides_tell_alike_what_lies_outside(case: str) -> None:
+    section, below, one = GROUNDS[case]
+    asked = made.document()
+    derived, predicted = [*asked["derived"], *below], asked["predicted"]
+    as_predicted = {**one, "outside": "what nobody ran"}
+    sections = {
+        "derived": {"derived": [*derived, one]},
+        "predicted": {"derived": derived, "predicted": [*predicted, as_predicted]},
+    }
+    judge(made.signed_statement(**sections.pop(section)))
+    (other,) = sections.values()
+    refusals.refused("READING_KIND", lambda: made.signed_statement(**other))
+
+
+def test_what_rests_on_a_prediction_is_one() -> None:
+    asked = made.document()
+    more = made.made("more_us", "product", "small_us_per_step", "step_step")
+    predicted = [*asked["predicted"], {**more, "outside": "a budget of 1024"}]
+    assert judge(made.signed_statement(predicted=predicted)).counts["predicted"] == 2
+
+
+def test_a_resolution_is_held_to_the_size_of_its_figure() -> None:
+    one = {"source": "text", "says": "a figure", "unit": "us/token", "value": "966",
+           "reading": "token_us_per_token"}  # fmt: skip
+    figures = [
+        {**one, "name": "below", "value": "-966", "resolution": "966"},
+        {**one, "name": "nothing", "value": "0", "resolution": "1"},
+        {**one, "name": "around", "rounding": "envelope", "envelope_ppm": 1000, "resolution": "0"},
+    ]
+    found = judge(made.signed_statement(published=figures)).counts
+    assert (found["published_agreeing"], found["published_contradicted"]) == (1, 2)
+
+
 def test_what_agrees_by_arithmetic_alone_is_counted() -> None:
     asked = made.document()
     claim = {"name": "double", "source": "text", "says": "4096", "unit": "token",
@@ -219,6 +278,7 @@ def test_what_agrees_by_arithmetic_alone_is_counted() -> None:
 
 ZERO = {"num": "0", "den": "1"}
 TOGETHER = [
+    ({"routes/0/first": "wall_us", "routes/0/second": "law_us"}, BAD, "routes/0"),
     ({"fits/0/arms": ["large"], "fits/0/population": 3}, "FIT_NOT_IDENTIFIED", "fits/0"),
     ({"fits/0/arms": ["small", "large", "other"], "fits/0/population": 9}, "PROFILE_MISMATCH",
      "fits/0/arms"),

@@ -130,6 +130,36 @@ def test_a_second_request_that_did_not_wait(statement: Statement) -> None:
     assert refusal(statement) == (BAD, f"{S}/{place}/requests/1/start_us")
 
 
+def at_once(one: Sample) -> Sample:
+    """Let the tokens of a decoder come in one part."""
+    first = one.requests[0]
+    if len(one.requests) == 1:
+        return one
+    told = replace(first, arrivals_us=first.arrivals_us[:1], end_us=first.arrivals_us[0])
+    return replace(one, requests=(told, *one.requests[1:]))
+
+
+def test_a_second_request_waits_for_an_answer_of_few_parts_to_end() -> None:
+    folded = predicate(document(at_once), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    one = stated("measurement", measurement_subjects(folded), folded)
+    place = next(i for i, sample in enumerate(get(one, S)) if len(sample["requests"]) > 1)
+    ended = get(one, f"{S}/{place}/requests/0/end_us")
+    put(one, f"{S}/{place}/requests/1/start_us", ended - 1)
+    assert refusal(one) == (BAD, f"{S}/{place}/requests/1/start_us")
+
+
+def test_of_a_sample_that_is_refused_nothing_need_have_waited() -> None:
+    def early(one: Sample) -> Sample:
+        if len(one.requests) == 1:
+            return one
+        requests = (one.requests[0], replace(one.requests[1], start_us=0))
+        return replace(one, requests=requests, window=replace(one.window, clock_us=10**9))
+
+    folded = predicate(document(early), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    one = stated("measurement", measurement_subjects(folded), folded)
+    assert judge(one).counts["records_refused"] == 2
+
+
 def test_of_several_blocks_all_are_taken() -> None:
     """A median over the best block, or over two entries, is none of the entry."""
     asked = document(blocks=3)
@@ -145,6 +175,43 @@ def test_of_several_blocks_all_are_taken() -> None:
             judge(wrong)
         else:
             assert refusal(wrong) == (DENOMINATOR, at)
+
+
+def test_of_several_blocks_those_that_have_nothing_are_left_out() -> None:
+    """A sample that is refused has no part in a median, nor has one without the quantity."""
+
+    def changed(one: Sample) -> Sample:
+        if one.name == "small-prefill-32-1":
+            return replace(one, window=replace(one.window, clock_us=10**9))
+        return at_once(one) if one.name == "small-stall-200-1" else one
+
+    folded = predicate(
+        document(changed, blocks=3), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER
+    )
+    taken = {one["name"]: len(one["records"]) for one in folded["direct"]}
+    names = ("small.prefill-32.wall_us", "small.stall-200.stall_us", "small.prefill-65.wall_us")
+    assert [taken[name] for name in names] == [2, 2, 3]
+    one = stated("measurement", measurement_subjects(folded), folded)
+    assert judge(one).counts["records_refused"] == 1
+
+
+def test_an_arm_whose_budget_is_not_told_apart_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probed, "LENGTHS", (1, 65))
+    folded = predicate(document(), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    budget = folded["probes"]["budgets"][0]
+    assert budget["least"] < budget["greatest"]
+    one = stated("measurement", measurement_subjects(folded), folded)
+    judge(one)
+    put(one, "/predicate/arms/0/budget_tokens", budget["least"])
+    assert refusal(one) == (STATISTICS, "/predicate/arms/0/budget_tokens")
+
+
+def test_distances_stand_beside_samples() -> None:
+    asked = document()
+    values = [{"quantity": "distance_unat", "value": 0}]
+    asked["records"].append({"id": "again", "arm": "small", "against": "small", "values": values})
+    folded = predicate(asked, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    judge(stated("measurement", measurement_subjects(folded), folded))
 
 
 def test_samples_that_nothing_guards_are_told_of(statement: Statement) -> None:
@@ -215,14 +282,6 @@ def test_without_probes_there_is_no_sample(statement: Statement) -> None:
 
 def test_a_stall_that_there_was_not_has_no_quantity() -> None:
     """A decoder whose tokens come in one part has no gaps; the run is told of all the same."""
-
-    def at_once(one: Sample) -> Sample:
-        first = one.requests[0]
-        if len(one.requests) == 1:
-            return one
-        told = replace(first, arrivals_us=first.arrivals_us[:1], end_us=first.arrivals_us[0])
-        return replace(one, requests=(told, *one.requests[1:]))
-
     folded = predicate(document(at_once), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
     empty = [record for record in folded["records"] if not record["values"]]
     assert {record["id"] for record in empty} == {"small-stall-200-0", "large-stall-200-0"}
