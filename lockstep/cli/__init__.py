@@ -206,6 +206,11 @@ def _run() -> int:
         return int(result or 0)
     except KeyboardInterrupt:
         return _tell("interrupted; nothing half-written is left.", 2)
+    except SystemExit as left:
+        # Typer ends so, without a word, whatever pipe it was that broke.
+        if isinstance(left.__context__, BrokenPipeError):
+            return _fault(left.__context__)
+        raise
     except Exception as fault:
         return _fault(fault)
 
@@ -230,6 +235,8 @@ def _extra(module: str, arguments: Sequence[str]) -> str | None:
 
 def _fault(fault: Exception) -> int:
     """Tell a fault in a line and give its exit status."""
+    from lockstep.cli import json_output
+
     if isinstance(fault, LockstepError):
         return fail(fault)
     if isinstance(fault, ModuleNotFoundError):
@@ -248,7 +255,7 @@ def _fault(fault: Exception) -> int:
         return 2
     if type(fault).__name__ == "Abort":
         return _tell("interrupted; nothing half-written is left.", 2)
-    if isinstance(fault, BrokenPipeError):
+    if isinstance(fault, BrokenPipeError) and not json_output.holds():
         # The reader has gone; whatever is left in the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2

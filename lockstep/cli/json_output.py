@@ -73,6 +73,11 @@ def took(table: Table) -> bool:
     return True
 
 
+def holds() -> bool:
+    """Say whether standard output is held back, so that no reader of it can have gone."""
+    return _open is not None
+
+
 def note(code: str | None, message: str) -> None:
     """Take what a command ended with, where a document is made."""
     if _open is not None:

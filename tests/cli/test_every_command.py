@@ -118,6 +118,10 @@ def fail() -> None:
     raise RuntimeError("x")
 
 
+def lose() -> None:
+    raise BrokenPipeError(32, "Broken pipe")
+
+
 @pytest.mark.parametrize(
     ("does", "due", "error"),
     [
@@ -125,6 +129,7 @@ def fail() -> None:
         (stop, 3, None),
         (interrupt, 2, "interrupted"),
         (fail, 4, "INTERNAL"),
+        (lose, 4, "INTERNAL"),
     ],
 )
 def test_however_it_ends_there_is_a_document(
