@@ -14,12 +14,9 @@ from lockstep import spec
 from lockstep.certify import config_table
 from lockstep.certify.adapters.catalogue import ADAPTERS, is_verified
 from lockstep.certify.config import read_config
+from tests.docs.documents import blocks, rows
 
 GUIDE = (spec.root().parent / "docs" / "certify.md").read_text("utf-8")
-
-
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", GUIDE, re.DOTALL)
 
 
 def test_its_configurations_are_read_and_have_every_key(
@@ -34,7 +31,7 @@ def test_its_configurations_are_read_and_have_every_key(
 
     monkeypatch.setattr(config_table.Table, "_take", noted)
     path = tmp_path / "lockstep.toml"
-    whole, *others = blocks("toml")
+    whole, *others = (one.text for one in blocks("docs/certify.md") if one.language == "toml")
     assert others
     for text in (*others, whole):
         path.write_text(text)
@@ -52,29 +49,19 @@ def test_its_configurations_are_read_and_have_every_key(
     assert named <= known
 
 
-def rows(heading: str) -> list[list[str]]:
-    """Give the rows of the table that begins with a heading."""
-    lines = GUIDE.splitlines()
-    at = next(at for at, line in enumerate(lines) if line.startswith(f"| {heading} |"))
-    found = []
-    for line in lines[at + 2 :]:
-        if not line.startswith("|"):
-            break
-        found.append([cell.strip() for cell in line.strip("|").split("|")])
-    return found
-
-
 def test_its_tables_are_those_of_the_data() -> None:
     data = spec.load("certification.json")
-    verdicts = [name for row in rows("verdict") for name in re.findall(r"`([a-z_]+)`", row[0])]
+    verdicts = [
+        name for row in rows(GUIDE, "verdict") for name in re.findall(r"`([a-z_]+)`", row[0])
+    ]
     assert verdicts == data["cell_verdicts"]
-    told = {int(row[0]): row[1] for row in rows("exit")}
+    told = {int(row[0]): row[1] for row in rows(GUIDE, "exit")}
     assert set(told) == {one["exit"] for one in data["exits"]} | {2, 4, 6}
     assert all(one["verdict"] in told[one["exit"]] for one in data["exits"])
-    for name, asked, form, gauge, _, verified in rows("adapter"):
+    for name, asked, form, gauge, _, verified in rows(GUIDE, "adapter"):
         adapter = ADAPTERS[name.strip("`")]("m")
         assert form.startswith({"tokens": "ids", "text": "text"}[adapter.form])
         assert gauge == (f"`{adapter.running[0]}`" if adapter.running else "none")
         assert verified == ("yes" if is_verified(adapter.name) else "no")
         assert asked.startswith("`/")
-    assert [row[0].strip("`") for row in rows("adapter")] == list(ADAPTERS)
+    assert [row[0].strip("`") for row in rows(GUIDE, "adapter")] == list(ADAPTERS)

@@ -151,6 +151,18 @@ def commands(block: Block) -> Iterator[list[str]]:
                 words.append(word)
 
 
+def rows(text: str, heading: str) -> list[list[str]]:
+    """Give the cells of the table of a document whose first column has a heading."""
+    lines = text.splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith(f"| {heading} |"))
+    found = []
+    for line in lines[at + 2 :]:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
 def matches(shown: str, printed: str) -> bool:
     """Say whether something was printed as shown, where `...` stands for anything."""
     wanted = [re.escape(line.rstrip()) for line in shown.strip().splitlines()]

@@ -12,22 +12,10 @@ from lockstep.certificate.statement import KINDS, predicate_type
 from lockstep.cli import STATUSES
 from lockstep.cli.certify_result import DOWN
 from lockstep.evidence.index import statement_of
-from tests.docs.documents import ROOT, command_line
+from tests.docs.documents import ROOT, command_line, rows
 from tools.reference import members
 
 README = (ROOT / "README.md").read_text("utf-8")
-
-
-def rows(heading: str) -> list[list[str]]:
-    """Give the cells of the table whose first column has a heading."""
-    lines = README.splitlines()
-    at = next(at for at, line in enumerate(lines) if line.startswith(f"| {heading} |"))
-    found = []
-    for line in lines[at + 2 :]:
-        if not line.startswith("|"):
-            break
-        found.append([cell.strip() for cell in line.strip("|").split("|")])
-    return found
 
 
 def quoted(cell: str) -> list[str]:
@@ -36,10 +24,10 @@ def quoted(cell: str) -> list[str]:
 
 
 def test_each_kind_has_a_row() -> None:
-    assert sorted(row[0].strip("`") for row in rows("kind")) == sorted(KINDS)
+    assert sorted(row[0].strip("`") for row in rows(README, "kind")) == sorted(KINDS)
 
 
-@pytest.mark.parametrize("row", rows("kind"), ids=lambda row: row[0])
+@pytest.mark.parametrize("row", rows(README, "kind"), ids=lambda row: row[0])
 def test_what_a_row_names_is_of_its_columns_class(row: list[str]) -> None:
     kind, _, derived, attested = (row[0].strip("`"), *row[1:])
     classes = {place.removeprefix("/"): sort for place, sort in members(kind)}
@@ -50,7 +38,7 @@ def test_what_a_row_names_is_of_its_columns_class(row: list[str]) -> None:
         )
 
 
-@pytest.mark.parametrize("row", rows("kind"), ids=lambda row: row[0])
+@pytest.mark.parametrize("row", rows(README, "kind"), ids=lambda row: row[0])
 def test_what_a_row_names_makes_the_kind(row: list[str]) -> None:
     command = command_line()
     for word in row[1].strip("`").split()[1:]:
@@ -62,11 +50,11 @@ def test_kinds_with_evidence_are_of_the_table() -> None:
         statement_of(path.read_bytes())["predicateType"]
         for path in (ROOT / "evidence").rglob("*.cert.json")
     }
-    assert found <= {predicate_type(row[0].strip("`")) for row in rows("kind")}
+    assert found <= {predicate_type(row[0].strip("`")) for row in rows(README, "kind")}
 
 
 def test_exit_codes_are_those_of_the_registry_and_of_the_code() -> None:
-    table = {int(row[0]): row[1:] for row in rows("exit")}
+    table = {int(row[0]): row[1:] for row in rows(README, "exit")}
     registry = {int(code): says for code, says in spec.load("errors.json")["exit"].items()}
     assert set(table) == set(registry)
     verifier = {exit for exit, (said, _) in table.items() if said}
