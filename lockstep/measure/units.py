@@ -72,12 +72,10 @@ def names(unit: str, name: str) -> bool:
     if stem == name or unit == "1":
         return stem != name
     bases = "|".join((*(base for base, _ in _data()["time"]), *_data()["other"]))
-    longer = (
-        f"(?:^|_)(?:{bases})[234]?"
-        if unit.startswith("1/")
-        else f"(?:^|_)per(?:_(?:{bases})[234]?)*"
-    )
-    return re.search(f"{longer}$", stem) is None
+    longer = f"per(?:_(?:{bases})[234]?)*"
+    if unit.startswith("1/"):
+        longer += f"|(?:{bases})[234]?"
+    return re.search(f"(?:^|_)(?:{longer})$", stem) is None
 
 
 def times(first: Powers, second: Powers, sign: int = 1) -> dict[str, int]:

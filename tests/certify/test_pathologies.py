@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -155,8 +156,9 @@ def test_a_server_that_answers_nothing_is_refused_before_the_plan() -> None:
 
 
 def test_a_server_that_is_not_there_is_down() -> None:
-    with FakeEndpoint() as fake:
-        url = fake.url
-    with pytest.raises(LockstepError) as caught:
-        certified(Behaviour(), endpoint=url)
+    # Bound, so that no other test gets the port, and not listening.
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        with pytest.raises(LockstepError) as caught:
+            certified(Behaviour(), endpoint=f"http://127.0.0.1:{bound.getsockname()[1]}")
     assert caught.value.code == "ENDPOINT_DOWN"

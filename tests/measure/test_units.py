@@ -63,7 +63,7 @@ def test_milliseconds_are_microseconds_only_when_converted() -> None:
      ("1/token", "x_per_token", True), ("1/token", "x_us_per_token", False),
      ("1/token", "x_token2_per_token", False), ("1", "us_per_token_ratio", True),
      ("1", "ratio", False), ("us", "per_us", False), ("us", "per_step_us", False),
-     ("us", "whisper_us", True)],
+     ("us", "whisper_us", True), ("1/token", "x_per_per_token", False)],
 )  # fmt: skip
 def test_a_name_reads_as_no_longer_unit(unit: str, name: str, says: bool) -> None:
     assert units.names(unit, name) is says

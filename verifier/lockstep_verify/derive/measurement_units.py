@@ -77,8 +77,8 @@ def named(name: str, unit: str) -> bool:
     bases = [*(base for base, _ in data["time"]), *data["other"]]
     words = {base + power for base in bases for power in ("", "2", "3", "4")}
     steps = name.removesuffix(end).split("_")
-    if unit.startswith("1/"):
-        return steps[-1] not in words
+    if unit.startswith("1/") and steps[-1] in words:
+        return False
     while steps and steps[-1] in words:
         steps.pop()
     return not steps or steps[-1] != "per"
