@@ -23,6 +23,14 @@ _UNITS = tuple(range(20, 32))
 """The prompt of probes; no case has it."""
 _OPTIONAL = ((), ("top_k",), ("top_k", "stream_options"))
 """Fields beyond OpenAI's own that a server of unknown make may refuse, tried in turn."""
+_NOT_TAKEN = frozenset({400, 415, 422, 501})
+"""Statuses by which a server says that it cannot take a request as it is put; only these have it
+put otherwise. Any other end is a failure: a weaker form would hide it, and weaken the claim."""
+_FAILED = (
+    "A failure does not say that the form is not taken, so no other was tried. Ask again; where "
+    "the server fails at prompts of token ids, ask it by texts (`form`); where it fails at a "
+    "field, leave that out (`omit`)."
+)
 
 
 @dataclass(frozen=True)
@@ -111,8 +119,8 @@ async def probe(dialogue: Dialogue, plan: Mapping[str, Any]) -> Found:
         plan: the parameters that the user chose.
 
     Raises:
-        LockstepError: ENDPOINT_DOWN, it does not answer; ENDPOINT_REFUSES, it answers none of
-            the forms of a request.
+        LockstepError: ENDPOINT_DOWN, it does not answer; ENDPOINT_REFUSES, it takes none of
+            the forms of a request, or fails at one.
     """
     import httpx
 
@@ -158,9 +166,15 @@ async def _form(dialogue: Dialogue, able: set[str], plan: Mapping[str, Any]) -> 
                 return form, reply
             if reply.failure is not None and reply.failure.kind == "refused":
                 raise _down(dialogue.client, reply.failure.detail)
+            if reply.failure is None or reply.failure.status not in _NOT_TAKEN:
+                raise _unanswered(reply, _FAILED)
+    raise _unanswered(reply)
+
+
+def _unanswered(reply: Reply, hint: str | None = None) -> LockstepError:
     told = reply.failure
     why = "no answer" if told is None else f"{told.kind} {told.status or ''} {told.detail}"
-    raise LockstepError("ENDPOINT_REFUSES", "--endpoint", "an answer to a request", why)
+    return LockstepError("ENDPOINT_REFUSES", "--endpoint", "an answer to a request", why, hint)
 
 
 def _ask(form: str, stream: bool, **fields: Any) -> Ask:

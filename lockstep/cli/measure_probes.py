@@ -94,6 +94,7 @@ def probe(
             model,
             requested=REQUESTED,
             key=key_of(api_key_env),
+            form="text" if form == "text" else None,
         )
         for place, command in enumerate(commands)
     ]

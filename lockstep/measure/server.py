@@ -49,6 +49,7 @@ class Wanted:
         requested: settings that are asked for, by the names of the data.
         overrides: over what the adapter knows.
         key: for calls.
+        form: of prompts; None for token ids where it takes them.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Wanted:
     requested: Mapping[str, str] = field(default_factory=dict)
     overrides: Overrides = field(default_factory=Overrides)
     key: str | None = field(default=None, repr=False)
+    form: str | None = None
 
 
 @dataclass
@@ -167,7 +169,7 @@ class Server:
         config = Config(adapter=wanted.adapter, model=wanted.model)
         adapter = await choose_adapter(client, config)
         dialogue = Dialogue(client, adapter, wanted.overrides, SECONDS)
-        found = await probe(dialogue, {})
+        found = await probe(dialogue, {} if wanted.form is None else {"form": wanted.form})
         text = await metrics_text(dialogue)
         names = {
             question: name

@@ -34,7 +34,7 @@ class Asked:
 
     Attributes:
         body: as it came.
-        prompt: token ids.
+        prompt: token ids; the bytes of a text.
         seen: how often this prompt had been asked for before, whatever else the call says.
         index: of the call, over all.
         beside: the most calls that were answered together while this one was.
@@ -174,7 +174,8 @@ class State:
 
     def enter(self, body: dict[str, Any]) -> Asked:
         """Count a call in."""
-        prompt = tuple(body["prompt"])
+        told = body["prompt"]
+        prompt = tuple(told.encode() if isinstance(told, str) else told)
         with self.lock:
             asked = Asked(body, prompt, self.prompts[prompt], self.calls)
             self.prompts[prompt] += 1

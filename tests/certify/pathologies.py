@@ -146,6 +146,36 @@ class FailsAlways(Behaviour):
         return 500
 
 
+class FailsAtFirst(Behaviour):
+    """The very first call gets a status that says nothing of its form."""
+
+    def __init__(self, status: int = 500) -> None:
+        self._status = status
+
+    def status(self, asked: Asked) -> int:
+        """Fail once."""
+        return self._status if asked.index == 0 else 200
+
+
+class BreaksOffAtFirst(Behaviour):
+    """The very first answer breaks off."""
+
+    def events(self, asked: Asked, events: list[bytes]) -> Iterator[bytes | None]:
+        """Give the first token alone, once."""
+        yield from events if asked.index else events[:1]
+
+
+class TakesTexts(Behaviour):
+    """Prompts of token ids are not taken, and said not to be."""
+
+    def __init__(self, status: int = 400) -> None:
+        self._status = status
+
+    def status(self, asked: Asked) -> int:
+        """Refuse what is no text."""
+        return 200 if isinstance(asked.body["prompt"], str) else self._status
+
+
 class Redirects(Behaviour):
     """Calls are sent elsewhere."""
 

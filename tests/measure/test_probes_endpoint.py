@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -18,6 +19,7 @@ from lockstep.measure.server import Server, Wanted
 from lockstep.measure.throughput import observe
 from lockstep.measure.window import refusal
 from tests.certify.fake_endpoint import Asked, Behaviour, FakeEndpoint
+from tests.certify.pathologies import TakesTexts
 from tests.refusals import refused
 
 pytest.importorskip("httpx")
@@ -208,6 +210,21 @@ def test_texts_are_no_common_work() -> None:
     server = Server(wanted("http://127.0.0.1:1"))
     server.known = Known()  # type: ignore[assignment]
     refused("NOT_COMPARABLE", lambda: throughput._require_tokens(server))
+
+
+def test_a_server_that_is_to_be_asked_by_texts_is_never_asked_by_ids(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def run(server: Server) -> None:
+        async with server.opened():
+            pass
+
+    monkeypatch.setattr(Behaviour, "watched", False)
+    with FakeEndpoint(TakesTexts(500)) as fake:
+        server = Server(replace(wanted(fake.url), form="text"))
+        asyncio.run(run(server))
+    assert server.known is not None
+    assert server.known.found.form == "text"
 
 
 def test_a_server_that_is_another_one_later_is_refused() -> None:
