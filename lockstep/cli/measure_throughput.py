@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +16,7 @@ from lockstep.cli.options import ISSUED_AT, OWN_KEY, certificate, require_output
 if TYPE_CHECKING:
     from lockstep.claims.throughput import Criterion
     from lockstep.measure.observation import Seen, Workload
-    from lockstep.measure.server import Wanted
+    from lockstep.measure.server import Server, Wanted
 
 OUTPUT = certificate("throughput.cert.json")
 _CRITERION = re.compile(
@@ -28,7 +28,7 @@ _PIN = re.compile(r"(?P<arm>[a-z][a-z0-9-]*)\.(?P<name>[a-z_]+)=(?P<value>.+)")
 
 def register(group: typer.Typer) -> None:
     """Add the command `throughput`."""
-    group.command("throughput")(throughput)
+    group.command("throughput", no_args_is_help=True)(throughput)
 
 
 def throughput(
@@ -55,6 +55,7 @@ def throughput(
         None, min=1, max=1024, help="Samples of each arm (default: 9; below 6 is no interval)."
     ),
     seed: int = typer.Option(1, min=0, max=(1 << 53) - 1, help="Of prompts and of the order."),
+    plan_only: bool = typer.Option(False, "--plan", help="Print the plan and stop."),
     output: Path = OUTPUT,
     key: Path | None = OWN_KEY,
     issued_at: str | None = ISSUED_AT,
@@ -63,7 +64,8 @@ def throughput(
 
     A sample has a server of its own, started for it and warmed up, where there is a command; arms
     take turns in an order that the seed shuffles. One with foreign work, a counter that went back
-    or a step of the clock in its window is refused, and kept as a receipt.
+    or a step of the clock in its window is refused, and kept as a receipt. Without any option
+    nothing is run; --plan tells what the built-in servers, or those that are named, are to do.
 
     Example: lockstep measure throughput --criterion "invariant/fast above 1.15"
     """
@@ -72,6 +74,7 @@ def throughput(
     from lockstep.cli.signing import conclude, own_key
     from lockstep.measure import builtin
     from lockstep.measure.issue import issue_throughput
+    from lockstep.measure.server import Server
 
     require_library()
     require_output(output)
@@ -90,7 +93,13 @@ def throughput(
         prompts=builtin.WORKLOAD.prompts if prompts is None else lengths_of(prompts, "--prompts"),
         max_new=max_new or builtin.WORKLOAD.max_new,
     )
-    seen = _observed(pinned(arms, pin), work, blocks or builtin.BLOCKS)
+    arms, blocks = pinned(arms, pin), blocks or builtin.BLOCKS
+    servers = [Server(arm) for arm in arms]
+    for line in plan(arms, work, blocks, comparisons):
+        typer.echo(line if plan_only else f"lockstep: {line}", err=not plan_only)
+    if plan_only:
+        return
+    seen = _observed(servers, work, blocks)
     made = issue_throughput(
         seen,
         comparisons,
@@ -104,14 +113,33 @@ def throughput(
         raise typer.Exit(status)
 
 
-def _observed(arms: Sequence[Wanted], work: Workload, blocks: int) -> Seen:
+def plan(
+    arms: Sequence[Wanted], work: Workload, blocks: int, comparisons: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    """Give the lines that say what a run is going to do."""
+    yield (
+        f"plan: {blocks * len(arms)} samples, {blocks} of each of {len(arms)} arms, in turns that "
+        f"seed {work.seed} shuffles"
+    )
+    lengths = ", ".join(map(str, work.prompts))
+    yield (
+        f"  a sample: prompts of {lengths} tokens at once, {work.max_new} tokens of answer to "
+        "each, the same work before it as a warm-up"
+    )
+    for arm in arms:
+        if arm.launch is None:
+            yield f"  {arm.name}: the server at {arm.endpoint}"
+        else:
+            yield f"  {arm.name}: started anew for each sample: {arm.launch.text}"
+    yield "  compared: " + ", ".join(f"{a} to {b}" for a, b in comparisons)
+
+
+def _observed(servers: Sequence[Server], work: Workload, blocks: int) -> Seen:
     from lockstep.certify.signals import run_until_signal
     from lockstep.cli.progress import bar
-    from lockstep.measure.server import Server
     from lockstep.measure.throughput import observe
 
-    servers = [Server(arm) for arm in arms]
-    with bar("samples", blocks * len(arms)) as told:
+    with bar("samples", blocks * len(servers)) as told:
         seen = observe(servers, work, blocks, lambda done, whole, arm: told(done))
         return run_until_signal(seen)
 

@@ -54,6 +54,35 @@ def test_lengths() -> None:
         refused("USAGE", lambda text=text: lengths_of(text, "--prompts"))  # type: ignore[misc]
 
 
+def test_without_an_option_nothing_is_run(
+    lockstep: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object) -> None:
+        raise AssertionError("a run was begun")
+
+    monkeypatch.setattr("lockstep.cli.measure_throughput._observed", run)
+    assert "measure throughput [OPTIONS]" in lockstep("measure", "throughput", exit=2)
+
+
+def test_a_plan_says_what_would_be_run(lockstep: Callable[..., str]) -> None:
+    told = lockstep(
+        "measure", "throughput", "--plan", "--blocks", "2", "--prompts", "24,40", "--seed", "7",
+        "--fast", "serve fast {port}", "--peer-endpoint", "http://127.0.0.1:1",
+        "--i-control-this-endpoint", "--criterion", "fast/peer below 0.5",
+    )  # fmt: skip
+    invariant = builtin.wanted("invariant").launch
+    assert invariant is not None
+    assert told.splitlines() == [
+        "plan: 6 samples, 2 of each of 3 arms, in turns that seed 7 shuffles",
+        "  a sample: prompts of 24, 40 tokens at once, 16 tokens of answer to each, the same work "
+        "before it as a warm-up",
+        f"  invariant: started anew for each sample: {invariant.text}",
+        "  fast: started anew for each sample: serve fast {port}",
+        "  peer: the server at http://127.0.0.1:1",
+        "  compared: invariant to fast, peer to invariant, fast to peer",
+    ]
+
+
 def test_a_ratio_without_an_interval_has_no_figure() -> None:
     told: dict[str, object] = {
         "a": "x",
