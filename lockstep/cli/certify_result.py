@@ -189,7 +189,7 @@ def tell(predicate: Mapping[str, Any]) -> None:
 
     columns = ("case", "condition", "verdict", "width", "cache", "rate", "first difference")
     rows = tuple(_row(cell) for cell in predicate["cells"])
-    show_table(Table("cells", columns, (() if sys.stdout.isatty() else (columns,)) + rows))
+    show_table(Table("cells", columns, rows))
     controls = ", ".join(f"{one['name']} {one['status']}" for one in predicate["controls"])
     say(f"controls: {controls}")
     for name in predicate["turned_off"]:

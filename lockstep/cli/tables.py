@@ -45,7 +45,7 @@ def show_table(table: Table) -> None:
         _draw(table, rows)
     else:
         print(f"\n{table.title}")
-        for line in _aligned(rows):
+        for line in _aligned([list(table.columns), *rows]) if rows else ():
             print(line)
 
 

@@ -9,7 +9,8 @@ HOSTILE = tables.Table("rows", ("a", "b"), (("\x1b[2J", "[red]x[/red]"), ("yy", 
 
 def test_off_a_terminal_columns_are_plain_and_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     tables.show_table(HOSTILE)
-    assert capsys.readouterr().out == "\nrows\n  \\u{1b}[2J  [red]x[/red]\n  yy\n"
+    out = capsys.readouterr().out
+    assert out == "\nrows\n  a          b\n  \\u{1b}[2J  [red]x[/red]\n  yy\n"
 
 
 def test_on_a_terminal_cells_are_neither_escapes_nor_markup(
