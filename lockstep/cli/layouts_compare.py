@@ -49,7 +49,7 @@ def diff(
     else:
         for line in told.describe(found):
             say(line)
-    if found.differing:
+    if not found.as_due:
         raise typer.Exit(3)
 
 

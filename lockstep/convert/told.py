@@ -13,6 +13,8 @@ def describe(found: Difference) -> Iterator[str]:
     yield f"{found.differing} of {found.positions} positions are not as due"
     if found.missing:
         yield f"  {found.missing} of them lie beyond the bytes that were given"
+    if found.surplus:
+        yield f"  {found.surplus} bytes more were given than the destination has"
     if found.first is not None:
         name, layer, token, head, dim, byte = found.first
         yield f"  first: {name}, layer {layer}, token {token}, head {head}, dim {dim}, byte {byte}"
@@ -28,6 +30,7 @@ def document(found: Difference) -> dict[str, Any]:
         "positions": found.positions,
         "differing": found.differing,
         "missing": found.missing,
+        "surplus": found.surplus,
         "first": None if found.first is None else list(found.first),
         "explanations": [
             {"confusion": one.confusion.text, "positions_elsewhere": one.elsewhere}

@@ -102,6 +102,90 @@ def test_one_rank_of_eight() -> None:
     assert found.explanations[0].elsewhere * 2 == 196_608
 
 
+def side_bytes(source: Layout, destination: Layout, geometry: Geometry) -> tuple[Bytes, Bytes]:
+    """Give both sides' bytes as they should be, none of them zero."""
+    made = plan(source, source, geometry)
+    content = np.random.default_rng(1).integers(1, 256, made.source.bytes, dtype=np.uint8)
+    return content, written(source, destination, geometry, content)
+
+
+@pytest.mark.parametrize("destination", ["vllm/vllm-tp8-replicated", "vllm/vllm-tp8-sharded"])
+def test_the_buffers_of_one_rank_in_layers_of_their_own(destination: str) -> None:
+    """Rank 0 has a buffer in each layer; they lie one after the other in what was written."""
+    geometry = Geometry(7, 3, 8, 4, 0, 0, "float16")
+    source, due = catalogue.find("lmcache/lmcache-kv-2ltd"), catalogue.find(destination)
+    content, whole = side_bytes(source, due, geometry)
+    by_rank = whole.reshape(3, 8, -1)
+    found = difference(source, due, geometry, content, by_rank[:, 0].reshape(-1))
+    assert texts(found) == ["rank 0 of 8 alone"]
+    left = np.zeros_like(by_rank)
+    left[:, 0] = by_rank[:, 0]
+    found = difference(source, due, geometry, content, left.reshape(-1))
+    assert texts(found) == ["rank 0 of 8 alone"]
+    assert found.differing == found.positions * 7 // 8
+    assert found.explanations[0].elsewhere == found.differing
+
+
+def test_one_rank_of_eight_that_was_read() -> None:
+    """vllm#52516 as it was: from 8 ranks to one, 196,608 of 262,144 bytes are missing."""
+    geometry = Geometry(256, 1, 4, 64, 0, 0, "float16")
+    source = catalogue.find("vllm/vllm-tp8-replicated")
+    due = catalogue.find("vllm/vllm-0.22-nhd")
+    content, whole = side_bytes(source, due, geometry)
+    assert len(whole) == 262_144
+    shaped = whole.view("<u2").reshape(2, 16, 16, 4, 64)
+    left = np.zeros_like(shaped)
+    left[..., 0, :] = shaped[..., 0, :]
+    own = np.ascontiguousarray(shaped[..., 0, :])
+    for given in (left, own):
+        found = difference(source, due, geometry, content, given.reshape(-1).view(np.uint8))
+        assert texts(found) == ["rank 0 of the source's 8 alone"]
+    assert found.missing * 2 == 196_608
+    left[..., 3, 5] = 7
+    found = difference(source, due, geometry, content, left.reshape(-1).view(np.uint8))
+    assert (found.differing * 2, found.explanations) == (196_608, ())
+
+
+def test_fewer_blocks_in_memory_that_was_made_for_all() -> None:
+    """FlexKV#187, the shape being the destination's or the source's."""
+    geometry = at(5, 4, 2, 2)
+    pool, tokens = of("Tb KV Ti H D", 4), catalogue.find("lmcache/lmcache-kv-t2d")
+    told_as = "2 of 5 blocks, an extent of the shape taken for their number"
+    for source, due in ((tokens, pool), (pool, tokens)):
+        content, given = side_bytes(source, due, geometry)
+        given = given.copy()
+        given[len(given) * 2 // 5 :] = 0xEE
+        found = difference(source, due, geometry, content, given)
+        assert texts(found) == [told_as]
+        assert found.differing == found.explanations[0].elsewhere == 96
+        cut = difference(source, due, geometry, content, given[: len(given) * 2 // 5])
+        assert texts(cut) == [told_as]
+
+
+def test_a_replica_that_is_wrong_is_explained_by_nothing() -> None:
+    geometry = Geometry(7, 2, 4, 4, 0, 0, "float16")
+    source = catalogue.find("lmcache/lmcache-kv-2ltd")
+    due = catalogue.find("vllm/vllm-tp8-replicated")
+    content, given = side_bytes(source, due, geometry)
+    given = given.copy()
+    given.reshape(2, 8, -1)[1, 7, 0] ^= 1
+    found = difference(source, due, geometry, content, given)
+    assert (found.differing, found.explanations) == (1, ())
+
+
+def test_more_bytes_or_none_at_all() -> None:
+    geometry = at(3, 4, 2, 6)
+    source, due = of("Tb KV Ti H D", 4), of("KV Tb H Ti D", 4)
+    content, given = side_bytes(source, due, geometry)
+    more = difference(source, due, geometry, content, np.append(given, np.uint8(1)))
+    assert (more.differing, more.surplus, more.as_due, more.explanations) == (0, 1, False, ())
+    assert "  1 bytes more were given than the destination has" in told.describe(more)
+    none = difference(source, due, geometry, content, given[:0])
+    assert none.differing == none.missing == none.positions
+    part = difference(source, due, geometry, content, given[:-1])
+    assert part.differing == part.missing == 1
+
+
 @pytest.mark.parametrize(("axes", "wrong"), [("KV Tb H Ti D", 16), ("KV Tb Ti H D", 0)])
 def test_blocks_of_another_size(axes: str, wrong: int) -> None:
     """vllm#26744: blocks of 2 taken for blocks of 4 need a shuffle under HND, 8 of 16 for K."""
