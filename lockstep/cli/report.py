@@ -29,13 +29,14 @@ def register(app: typer.Typer) -> None:
         """
         from lockstep.certificate.write import write_file
         from lockstep.cli import say
+        from lockstep.cli.options import require_output
         from lockstep.cli.tables import printable
         from lockstep.report import certificates
         from lockstep.report.page import build
 
         if out == OUT:
             out.parent.mkdir(exist_ok=True)
-        _require(withdrawals, out)
+        require_output(out, "--out")
         judged = certificates.judged(certificates.found(paths), trust, withdrawals, out)
         write_file(out, build(judged))
         refused = [one for one in judged if not one.verified]
@@ -43,12 +44,3 @@ def register(app: typer.Typer) -> None:
         say(f"{out}: {len(judged)} {many}, {len(refused)} refused")
         for one in refused:
             say(f"  refused {printable(one.name)}: {one.result['code']}")
-
-
-def _require(withdrawals: Path | None, out: Path) -> None:
-    """Refuse places that cannot be read or written, before anything is verified."""
-    from lockstep.cli.options import require_output
-
-    if withdrawals is not None and not withdrawals.is_dir():
-        raise typer.BadParameter(f"{withdrawals} is no folder", param_hint="--withdrawals")
-    require_output(out, "--out")

@@ -1,6 +1,6 @@
 """`lockstep show`: a certificate's payload for people, under a banner unless just verified."""
 
-import tempfile
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,13 @@ def present(certificate: Path, trust: Path | None, withdrawals: Path | None, row
     """Verify a certificate, print its payload between two banners, and give its bytes.
 
     Raises:
-        LockstepError: FILE_UNREADABLE or LIMIT_SIZE.
+        LockstepError: FILE_UNREADABLE or LIMIT_SIZE, also of the policy and the withdrawals.
         typer.Exit: it did not verify, or is none that can be shown.
     """
+    from lockstep.certificate.read import read_certificate
     from lockstep.cli import say
     from lockstep.evidence.index import statement_of
 
-    # The bytes that are shown are the bytes that were verified, whatever happens to the file.
     data = read_certificate(certificate)
     result = _verified(data, trust, withdrawals)
     verified = result["exit"] == 0
@@ -57,7 +57,7 @@ def present(certificate: Path, trust: Path | None, withdrawals: Path | None, row
             say(printable(line))
     say(f"=== {banner} ===")
     if not verified:
-        say(f"`lockstep-verify {certificate}` says why; --trust names a policy.")
+        say(f"`{_command(certificate, trust, withdrawals)}` says why; --trust names a policy.")
         raise typer.Exit(3)
     return data
 
@@ -68,12 +68,13 @@ def verified(certificate: Path, trust: Path | None, withdrawals: Path | None) ->
     Raises:
         LockstepError: FILE_UNREADABLE, LIMIT_SIZE; the code that the verifier gives.
     """
+    from lockstep.certificate.read import read_certificate
     from lockstep.errors import LockstepError
 
     data = read_certificate(certificate)
     result = _verified(data, trust, withdrawals)
     if result["exit"] != 0:
-        hint = f"`lockstep-verify {certificate}` says more; --trust names a policy."
+        hint = f"`{_command(certificate, trust, withdrawals)}` says more; --trust names a policy."
         pointer = result["pointer"] or str(certificate)
         raise LockstepError(result["code"], pointer, result["expected"], result["got"], hint)
     return data
@@ -81,34 +82,14 @@ def verified(certificate: Path, trust: Path | None, withdrawals: Path | None) ->
 
 def _verified(data: bytes, trust: Path | None, withdrawals: Path | None) -> dict[str, Any]:
     """Have bytes verified, and every withdrawal before them."""
-    from lockstep.certificate.verifier import verify
+    from lockstep.certificate.read import read_withdrawals
+    from lockstep.certificate.verifier import verify_bytes
 
-    options = ["--trust", str(trust)] if trust else []
-    held = sorted(withdrawals.glob("*.cert.json")) if withdrawals else []
-    if withdrawals:
-        options += ["--withdrawals", str(withdrawals)]
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "shown.cert.json"
-        copy.write_bytes(data)
-        return verify([copy], *options, before=len(held)).results[-1]
+    return verify_bytes([data], trust, read_withdrawals(withdrawals)).results[-1]
 
 
-def read_certificate(path: Path) -> bytes:
-    """Read a regular file of at most an envelope's size; anything else could go on for ever.
-
-    Raises:
-        LockstepError: FILE_UNREADABLE or LIMIT_SIZE.
-    """
-    from lockstep.certificate.keys import LIMITS
-    from lockstep.errors import LockstepError
-
-    try:
-        if not path.is_file():
-            raise LockstepError("FILE_UNREADABLE", str(path), "a regular file")
-        with path.open("rb") as file:
-            data = file.read(LIMITS["envelope_bytes"] + 1)
-    except OSError as fault:
-        raise LockstepError("FILE_UNREADABLE", str(path), "a file", fault.strerror) from None
-    if len(data) > LIMITS["envelope_bytes"]:
-        raise LockstepError("LIMIT_SIZE", str(path), f"at most {LIMITS['envelope_bytes']} bytes")
-    return data
+def _command(certificate: Path, trust: Path | None, withdrawals: Path | None) -> str:
+    """Give the command that says more, under the same policy and withdrawals."""
+    options = {"--trust": trust, "--withdrawals": withdrawals}
+    given = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
+    return shlex.join(["lockstep-verify", *given, str(certificate)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +18,16 @@ def verified(path: Path, trust: Path | None, predicate_type: str) -> tuple[dict[
         The predicate, and whether a key of the policy has signed it.
 
     Raises:
-        LockstepError: PREDICATE_UNKNOWN, or the code of the verifier's refusal.
+        LockstepError: FILE_UNREADABLE, LIMIT_SIZE, PREDICATE_UNKNOWN, or the code of the
+            verifier's refusal.
     """
-    from lockstep.certificate.keys import LIMITS
-    from lockstep.certificate.verifier import verify
-    from lockstep.engine.model_files import read_bytes
+    from lockstep.certificate.read import read_certificate
+    from lockstep.certificate.verifier import verify_bytes
     from lockstep.errors import LockstepError
     from lockstep.evidence.index import statement_of
 
-    # The bytes that are used are the bytes that were verified, whatever happens to the file.
-    data = read_bytes(path, LIMITS["envelope_bytes"])
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "one.cert.json")
-        copy.write_bytes(data)
-        trusted = [] if trust is None else ["--trust", str(trust)]
-        result = verify([copy], *trusted).results[0]
+    data = read_certificate(path)
+    (result,) = verify_bytes([data], trust).results
     known = result["exit"] == 0
     if not known and (trust is not None or result["rederivation"] != "OK"):
         code = result["code"] if result["rederivation"] in (None, "OK") else result["rederivation"]

@@ -32,7 +32,7 @@ def withdraw(
     """
     from lockstep.certificate import times
     from lockstep.certificate.keys import load_key
-    from lockstep.cli.show import read_certificate
+    from lockstep.certificate.read import read_certificate
     from lockstep.cli.signing import conclude
     from lockstep.issue_measurement import issue_withdrawal
 

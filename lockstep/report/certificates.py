@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from lockstep.certificate.keys import LIMITS
+from lockstep.certificate.read import SUFFIX, read_certificate, read_withdrawals
 from lockstep.certificate.statement import predicate_type
-from lockstep.certificate.verifier import verify
-from lockstep.engine.model_files import read_bytes
+from lockstep.certificate.verifier import verify_bytes
 from lockstep.errors import LockstepError
 from lockstep.evidence.index import statement_of
 from lockstep.report.figures import Judged, Withdrawn
 
-SUFFIX = ".cert.json"
 _WHOLE = "the whole certificate"
 """What the verifier calls a claim whose pointer is empty."""
 
@@ -58,24 +55,13 @@ def judged(
     Raises:
         LockstepError: FILE_UNREADABLE or LIMIT_SIZE.
     """
-    # The bytes that are shown are the bytes that were verified, whatever happens to the files.
-    held = [read_bytes(file, LIMITS["envelope_bytes"]) for file in files]
-    taken = sorted(withdrawals.glob(f"*{SUFFIX}")) if withdrawals else []
-    back = [read_bytes(file, LIMITS["envelope_bytes"]) for file in taken]
-    options = ["--trust", str(trust)] if trust else []
-    names: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as scratch:
-        copies = _written(Path(scratch, "certificates"), held)
-        if back:
-            folder = Path(scratch, "withdrawals")
-            places = map(str, _written(folder, back))
-            names = {place: file.name for place, file in zip(places, taken, strict=True)}
-            options += ["--withdrawals", str(folder)]
-        said = verify(copies, *options, before=len(back)).results
-    results = [_renamed(result, names) for result in said]
+    held = [read_certificate(file) for file in files]
+    back = read_withdrawals(withdrawals)
+    results = verify_bytes(held, trust, back).results
+    taken = [] if withdrawals is None else [withdrawals / name for name in back]
     claims = [
         claim
-        for data, result in zip(back, results, strict=False)
+        for data, result in zip(back.values(), results, strict=False)
         if result["exit"] == 0 and result["predicate_type"] == predicate_type("withdrawal")
         for claim in _claims(statement_of(data))
     ]
@@ -83,25 +69,9 @@ def judged(
     return [
         _judged(number, file, data, result, claims, out)
         for number, (file, data, result) in enumerate(
-            zip((*files, *taken), (*held, *back), told, strict=True)
+            zip((*files, *taken), (*held, *back.values()), told, strict=True)
         )
     ]
-
-
-def _written(folder: Path, held: Sequence[bytes]) -> list[Path]:
-    folder.mkdir()
-    copies = [folder / f"{number:06}{SUFFIX}" for number in range(len(held))]
-    for copy, data in zip(copies, held, strict=True):
-        copy.write_bytes(data)
-    return copies
-
-
-def _renamed(result: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Give a result whose lines call withdrawals by their files instead of the copies' places."""
-    lines = result["lines"]
-    for place, name in names.items():
-        lines = [line.replace(place, name) for line in lines]
-    return {**result, "lines": lines}
 
 
 def _claims(statement: Mapping[str, Any]) -> list[tuple[str, Withdrawn]]:

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from lockstep.certificate.envelope import sign_statement
-from lockstep.cli import application
+from lockstep.certificate.keys import LIMITS
+from lockstep.cli import application, main
 from lockstep.errors import LockstepError
-from lockstep.report import certificates
 from lockstep.report.certificates import counted, found, judged, may_be_shown
 from lockstep.report.figures import Judged, Withdrawn
 from tests.report.pages import EVIDENCE, told
@@ -115,7 +115,7 @@ def test_paths_name_certificates_once_and_in_order(folder: Path, tmp_path: Path)
 def test_a_certificate_that_is_too_large_is_not_read(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(certificates.LIMITS, "envelope_bytes", 10)
+    monkeypatch.setitem(LIMITS, "envelope_bytes", 10)
     with pytest.raises(LockstepError) as caught:
         judged([folder / "a good.cert.json"], TRUST, None, tmp_path / "r")
     assert caught.value.code == "LIMIT_SIZE"
@@ -137,11 +137,12 @@ def test_the_command_writes_a_page_and_names_what_is_refused(folder: Path, tmp_p
     assert "&lt;script&gt;alert(1)" in text
 
 
-@pytest.mark.parametrize(
-    "options",
-    (["--withdrawals", "absent"], ["--out", "absent/report.html"]),
-    ids=lambda one: one[0],
-)
-def test_places_that_are_none_are_a_fault_of_usage(options: list[str], folder: Path) -> None:
-    done = CliRunner().invoke(application(), ["report", str(folder), *options])
-    assert done.exit_code == 2
+@pytest.mark.parametrize("option", ["--withdrawals", "--trust", "--out"])
+def test_places_that_are_none_are_a_fault_of_usage(
+    option: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"--out": str(tmp_path / "page.html"), option: str(tmp_path / "absent" / "one")}
+    words = [word for pair in given.items() for word in pair]
+    monkeypatch.setattr("sys.argv", ["lockstep", "report", str(folder), *words])
+    assert main() == 2
+    assert not (tmp_path / "page.html").exists()
