@@ -117,7 +117,11 @@ def verified(
 
 
 def verified_with(
-    certificate: Path, key: "Ed25519PrivateKey", trust: Path | None, evidence: Path
+    certificate: Path,
+    key: "Ed25519PrivateKey",
+    trust: Path | None,
+    evidence: Path,
+    *asked: str,
 ) -> dict[str, Any]:
     """Give the verifier's result under a policy, or under one that trusts a key alone.
 
@@ -126,6 +130,7 @@ def verified_with(
         key: what it was signed with.
         trust: the policy, if one was given.
         evidence: the folder of sidecars.
+        asked: further options of the verifier.
     """
     import tempfile
 
@@ -134,7 +139,7 @@ def verified_with(
     from lockstep.cli.keys import YEARS
 
     with tempfile.TemporaryDirectory() as scratch:
-        options = ["--evidence", str(evidence)]
+        options = ["--evidence", str(evidence), *asked]
         if trust is None:
             span = times.period(YEARS)
             policy = keys.sole_policy(key.public_key(), "signer", "signer", span)

@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
         from lockstep.certificate import keys, times
         from lockstep.certificate.write import write_file
         from lockstep.cli import say
-        from lockstep.cli.hunt import progress
+        from lockstep.cli.hunt import progress, verified_with
         from lockstep.issue import issue_smt
         from lockstep.layouts.sets import load_set
 
@@ -55,7 +55,7 @@ def register(app: typer.Typer) -> None:
         say(f"wrote {certificate}, {len(issued.certificate):,} bytes")
         for line in summary(issued.predicate):
             say(line)
-        result = _verified(certificate, out, signer, solve)
+        result = verified_with(certificate, signer, None, out, *(["--solve"] if solve else []))
         say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
         if result["exit"]:
             say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")
@@ -75,19 +75,3 @@ def summary(predicate: dict[str, Any]) -> list[str]:
         f"lifecycle: {counts['lifecycle_proofs']} proofs, {counts['lifecycle_traces']} traces",
     ]
     return lines if predicate["lifecycle"] is not None else [*lines[:3], "lifecycle: not made"]
-
-
-def _verified(certificate: Path, evidence: Path, key: Any, solve: bool) -> dict[str, Any]:
-    """Give the verifier's result under a policy that trusts a key alone."""
-    import tempfile
-
-    from lockstep.certificate import keys, lcj, times
-    from lockstep.certificate.verifier import verify
-    from lockstep.cli.keys import YEARS
-
-    with tempfile.TemporaryDirectory() as scratch:
-        policy = keys.sole_policy(key.public_key(), "signer", "signer", times.period(YEARS))
-        trust = Path(scratch, "trust.json")
-        trust.write_bytes(lcj.encode(policy))
-        options = ["--state", scratch, "--trust", str(trust), "--evidence", str(evidence)]
-        return verify([certificate], *options, *(["--solve"] if solve else [])).results[0]
