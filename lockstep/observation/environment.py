@@ -38,21 +38,26 @@ class Environment:
         folder = Path(sys.executable).parent if self.folder is None else self.folder / "bin"
         return str(folder / name)
 
-    def identity(self, distribution: str, files: Sequence[str]) -> tuple[str, dict[str, str]]:
+    def identity(
+        self, distributions: Sequence[str], files: Sequence[str]
+    ) -> tuple[str, dict[str, str]]:
         """Give the version of a distribution, and the SHA-256 of files of it.
 
         Args:
-            distribution: its name.
+            distributions: names that it may have; the first that is there is taken.
             files: paths within it, as its record has them.
 
         Raises:
-            LockstepError: LIBRARY_MISSING where it, or one of the files, is not there.
+            LockstepError: LIBRARY_MISSING where none, or one of the files, is not there.
         """
-        found = self.ask("identity.py", {"distribution": distribution, "files": list(files)})
+        asked = {"distributions": list(distributions), "files": list(files)}
+        found = self.ask("identity.py", asked)
         if found["missing"] is not None:
-            hint = f"Install it ({distribution}), or name its environment with --environment."
+            names = " or ".join(distributions)
+            where = "Lockstep's own environment" if self.folder is None else str(self.folder)
+            hint = f"Install {names} there, or name the engine's environment with --environment."
             raise LockstepError(
-                "LIBRARY_MISSING", "--engine", distribution, f"no {found['missing']}", hint
+                "LIBRARY_MISSING", "--engine", f"{names} in {where}", f"no {found['missing']}", hint
             )
         return found["version"], found["files"]
 

@@ -40,7 +40,7 @@ def observe(
     geometry = geometry or module.GEOMETRY
     require_telling(geometry)
     environment = environment or Environment()
-    version, files = environment.identity(module.DISTRIBUTION, module.FILES)
+    version, files = environment.identity(module.DISTRIBUTIONS, module.FILES)
     caches: tuple[Cache, ...] = module.CACHES
     first = replace(geometry, dtype=caches[0].dtypes[0])
     wanted = [Wanted(cache.name, dtype) for cache in caches for dtype in cache.dtypes]

@@ -83,20 +83,30 @@ def test_an_engine_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_what_is_missing_is_told(tmp_path: Path) -> None:
-    for asked in (
-        lambda: Environment(tmp_path / "nowhere").identity("numpy", ()),
-        lambda: Environment().identity("no-such-distribution", ()),
-        lambda: Environment().identity("numpy", ("numpy/no_such_file.py",)),
-    ):
+    absent: list[tuple[Path | None, str, list[str]]] = [
+        (tmp_path / "nowhere", "numpy", []),
+        (None, "no-such-distribution", []),
+        (None, "numpy", ["numpy/no_such_file.py"]),
+    ]
+    for folder, name, files in absent:
         with pytest.raises(LockstepError) as fault:
-            asked()
+            Environment(folder).identity((name,), files)
         assert fault.value.code == "LIBRARY_MISSING"
     with pytest.raises(LockstepError) as fault:
         observe.observe("transformers", environment=made(tmp_path, "0"))
     assert fault.value.code == "USAGE"
-    version, files = Environment().identity("numpy", ("numpy/__init__.py",))
+    version, digests = Environment().identity(("numpy",), ("numpy/__init__.py",))
     assert version
-    assert [len(one) for one in files.values()] == [64]
+    assert [len(one) for one in digests.values()] == [64]
+
+
+def test_an_engine_goes_by_either_of_its_names(tmp_path: Path) -> None:
+    found = Environment().identity(("no-such-distribution", "numpy"), ())
+    assert found == Environment().identity(("numpy",), ())
+    with pytest.raises(LockstepError) as fault:
+        Environment().identity(("no-such-distribution", "nor-this-one"), ())
+    assert "no-such-distribution or nor-this-one" in str(fault.value)
+    assert "--environment" in str(fault.value)
 
 
 def test_a_geometry_that_tells_axes_not_apart_is_refused_before_anything_runs() -> None:

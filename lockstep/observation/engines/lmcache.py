@@ -15,7 +15,7 @@ from lockstep.observation.writing import Writing
 NAME = "lmcache"
 ENGINE = "lmcache"
 """What declarations of its layouts call it."""
-DISTRIBUTION = "lmcache"
+DISTRIBUTIONS = ("lmcache",)
 FILES = (
     "lmcache/v1/platform/torch_ops/mem_kernels.py",
     "lmcache/v1/platform/torch_ops/mp_mem_kernels.py",

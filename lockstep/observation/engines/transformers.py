@@ -14,7 +14,7 @@ from lockstep.observation.writing import Writing
 NAME = "transformers"
 ENGINE = "transformers"
 """What declarations of its layouts call it."""
-DISTRIBUTION = "transformers"
+DISTRIBUTIONS = ("transformers",)
 FILES = ("transformers/cache_utils.py",)
 WRITTEN_BY = "Cache.update, a prompt of all tokens but one and then the last"
 GEOMETRY = Geometry(21, 2, 3, 8, 0, 0, "bfloat16")

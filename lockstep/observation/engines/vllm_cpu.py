@@ -11,7 +11,7 @@ from lockstep.observation.writing import Writing
 
 NAME = "vllm-cpu"
 ENGINE = vllm.ENGINE
-DISTRIBUTION = vllm.DISTRIBUTION
+DISTRIBUTIONS = vllm.DISTRIBUTIONS
 FILES = (*vllm.PLAN, "vllm/_custom_ops.py", "vllm/v1/attention/backends/cpu_attn.py")
 WRITTEN_BY = (
     "CPUAttentionBackendImpl.do_kv_cache_update for the instructions it chooses, in memory of"
