@@ -101,8 +101,12 @@ def add(app: typer.Typer, path: str = "") -> None:
             if name not in WITHOUT and not _has_own(callback):
                 entry.callback = _with_option(callback, name)
     for group in app.registered_groups:
-        if group.typer_instance is not None:
-            add(group.typer_instance, f"{path}{group.name} ")
+        inner = group.typer_instance
+        if inner is not None:
+            add(inner, f"{path}{group.name} ")
+            itself = inner.registered_callback
+            if itself is not None and itself.invoke_without_command and itself.callback is not None:
+                itself.callback = _with_option(itself.callback, f"{path}{group.name}")
 
 
 def _has_own(callback: Callable[..., Any]) -> bool:
@@ -128,8 +132,11 @@ def _with_option(callback: Callable[..., Any], command: str) -> Callable[..., An
     @wraps(callback)
     def call(*arguments: Any, print_json: bool, **named: Any) -> Any:
         global _open
-        if print_json:
+        if print_json and _open is None:
             _open = _Document(command)
+        elif print_json and _open is not None:
+            # Asked for of a group and of its command: there is one document.
+            _open.command = command
         return callback(*arguments, **named)
 
     # typer reads a command's options out of these two.

@@ -6,7 +6,8 @@ import typer
 
 from lockstep.cli import measure_claims, measure_probes, measure_throughput
 
-_group = typer.Typer(help="Measure servers, and show what was measured.", no_args_is_help=True)
+_group = typer.Typer(no_args_is_help=True)
+"""Its help is that of the command that it is by itself, which probes."""
 
 
 def register(app: typer.Typer) -> None:

@@ -31,7 +31,8 @@ def metrics(
 ) -> None:
     """List which questions the metrics of servers answer, and which they only seem to.
 
-    With an engine and a question, what does not answer is refused with what would: exit status 3.
+    A --metric that does not answer is refused with one that does, and so are an engine and a
+    question for which there is none: exit status 3.
 
     Example: lockstep measure metrics vllm --question steps
     """

@@ -56,11 +56,12 @@ def probe(
     key: Path | None = OWN_KEY,
     issued_at: str | None = ISSUED_AT,
 ) -> None:
-    """Probe a server: prefills of several lengths, decoding, a decoder beside a long prefill.
+    """Measure a server: prefills of several lengths, decoding, a decoder beside a long prefill.
 
     The batch budget is read from a counter of steps, where the server has an honest one. A sample
     with foreign work, a counter that went back or a step of the clock in its window is refused,
-    and kept as a receipt. Every prompt is new, so that no cache answers.
+    and kept as a receipt. Every prompt is new, so that no cache answers. The commands below
+    compare servers, compute figures from records, and show what was signed.
 
     Example: lockstep measure --launch "lockstep serve --tiny --port {port}"
     """

@@ -31,6 +31,8 @@ def commands(command: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[
     """Give every command that does something, by its words."""
     for name, child in getattr(command, "commands", {}).items():
         if hasattr(child, "commands"):
+            if child.invoke_without_command:
+                yield " ".join((*path, name)), child
             yield from commands(child, (*path, name))
         else:
             yield " ".join((*path, name)), child
