@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from lockstep import spec
 from lockstep.certificate.statement import KINDS, predicate_type
 from lockstep.errors import LockstepError
 
@@ -128,6 +130,18 @@ def policy(
         "limits": dict(LIMITS),
         "floors": [],
     }
+
+
+def require_owner(owner: str, option: str) -> None:
+    """Refuse a name of an owner that no policy may have, before anything is made for it.
+
+    Raises:
+        LockstepError: USAGE, at the option.
+    """
+    label = spec.load("schemas/trust.schema.json")["$defs"]["label"]["pattern"]
+    if not re.fullmatch(label, owner):
+        expected = "1 to 100 characters of printable ASCII"
+        raise LockstepError("USAGE", option, expected, ascii(owner))
 
 
 def sole_policy(

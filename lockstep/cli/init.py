@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import typer
@@ -34,7 +35,7 @@ def init(
 
     Example: lockstep init --launch "vllm serve /models/m --port {port}" --owner alice
     """
-    from lockstep.certificate import lcj
+    from lockstep.certificate import keys, lcj
     from lockstep.certify.hosts import require_own
     from lockstep.cli import say
     from lockstep.cli.keys import YEARS
@@ -45,6 +46,7 @@ def init(
     if endpoint is not None:
         # What `certify` would refuse is not written; whose the server is may be stated later.
         require_own(endpoint, controlled=True)
+    keys.require_owner(owner, "--owner")
     asked = files.Asked(endpoint, launch, controlled, source)
     key_id, until = files.write(folder, asked, owner, YEARS)
     if as_json:
@@ -65,7 +67,7 @@ def _next(folder: Path, endpoint: str | None, controlled: bool, source: str | No
     """Give what is left to do, a line each."""
     from lockstep.init import files
 
-    place = "" if folder == Path(".") else f"cd {folder} && "
+    place = "" if folder == Path(".") else f"cd {shlex.quote(str(folder))} && "
     lines = [
         f"{place}lockstep certify --plan                     # what would run, and for how long",
         f"{place}lockstep certify --key {files.KEY} --certificate endpoint.cert.json",

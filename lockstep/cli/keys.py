@@ -33,6 +33,7 @@ def register(app: typer.Typer) -> None:
         from lockstep.cli import say
         from lockstep.errors import LockstepError
 
+        keys.require_owner(owner, "--owner")
         place = folder or keys.config_folder()
         trust = place / "trust.json"
         if trust.exists():

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from lockstep.certificate import keys
+from lockstep.cli import main
 from lockstep.errors import LockstepError
 
 
@@ -73,3 +74,18 @@ def test_the_configuration_folder_follows_xdg_only_where_it_is_absolute(
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert keys.config_folder() == tmp_path / ".config" / "lockstep"
+
+
+@pytest.mark.parametrize("owner", ["", "a" * 101, "Zo\u00eb", "a\nb", "a\n"])
+def test_an_owner_that_no_policy_may_have_is_refused_before_a_key_is_made(
+    owner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (["keys", "init", "--dir", "k"], ["init", "k"]):
+        monkeypatch.setattr("sys.argv", ["lockstep", *words, f"--owner={owner}"])
+        assert main() == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_owner_may_have_a_space() -> None:
+    keys.require_owner("Alice Example <alice@example.org>", "--owner")
