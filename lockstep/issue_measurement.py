@@ -38,7 +38,7 @@ def issue_measurement(
         folded = predicate(document, issued_at=issued_at, producer=producer(command))
     except KeyError as fault:
         raise LockstepError("MISSING_FIELD", "the document", fault.args[0]) from None
-    except (TypeError, ValueError, AttributeError) as fault:
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as fault:
         raise LockstepError("WRONG_TYPE", "the document", "as MEAS-15 lists", str(fault)) from None
     portable_schema.require(folded, spec.load("schemas/measurement.schema.json"), "/predicate")
     subjects = measurement_subjects(folded)

@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from lockstep import spec
+from lockstep.claims.measurement_names import require_names
 from lockstep.claims.measurement_readings import Readings, written
 from lockstep.claims.measurement_totals import counts, verdict
-from lockstep.errors import LockstepError
 from lockstep.measure import comparisons, laws, profiles, units
 from lockstep.measure.fits import Solution
 from lockstep.measure.readings import kinds
@@ -34,16 +34,19 @@ def predicate(
         producer: name, version, python, machine and command.
 
     Raises:
-        LockstepError: the code of the first rule that the document breaks, at its place.
+        LockstepError: the code of a rule that the document breaks, at its place. What [MEAS-15]
+            asks besides of a document whose figures can be computed, the verifier alone refuses.
     """
     held = {name: list(document.get(name, ())) for name in _SECTIONS}
+    require_names(held)
     unknown = dict.fromkeys(profiles.members())
     held["profiles"] = [{**unknown, **one} for one in held["profiles"]]
     held["sources"] = [{"revision": None, **one} for one in held["sources"]]
     known = {one["id"]: one for one in held["profiles"]}
     arms = [_arm(one) for one in held["arms"]]
-    stated = [_record(one, arms, f"/records/{i}") for i, one in enumerate(held["records"])]
-    records = [opened(one, {arm["id"]: arm for arm in arms}) for one in stated]
+    by_id = {arm["id"]: arm for arm in arms}
+    stated = [_record(one, by_id, f"/records/{i}") for i, one in enumerate(held["records"])]
+    records = [opened(one, by_id) for one in stated]
     readings = Readings(records, known, arms)
     folded = {
         "sources": held["sources"],
@@ -97,7 +100,8 @@ _SECTIONS = (
 
 def opened(stated: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]]) -> Record:
     """Give a record of the predicate as folds take it."""
-    arm, against = arms[stated["arm"]], arms.get(stated["against"] or "")
+    arm = arms[stated["arm"]]
+    against = None if stated["against"] is None else arms[stated["against"]]
     return Record(
         stated["id"],
         stated["arm"],
@@ -119,15 +123,14 @@ def _arm(one: Mapping[str, Any]) -> dict[str, Any]:
     return {"budget_tokens": None, **one, "settings": settings}
 
 
-def _record(one: Mapping[str, Any], arms: list[dict[str, Any]], pointer: str) -> dict[str, Any]:
-    arm = next((arm for arm in arms if arm["id"] == one["arm"]), None)
-    if arm is None:
-        raise LockstepError("BAD_VALUE", f"{pointer}/arm", "an arm of the claim", one["arm"])
+def _record(
+    one: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]], pointer: str
+) -> dict[str, Any]:
     values = sorted(
         ({"resolution": 1, "metric": None, **value} for value in one["values"]),
         key=lambda value: str(value["quantity"]),
     )
-    require_metrics(values, arm["engine"], f"{pointer}/values")
+    require_metrics(values, arms[one["arm"]]["engine"], f"{pointer}/values")
     attribution, sample = one.get("attribution"), one.get("sample")
     if attribution is not None:
         attribution = {"own_requests": None, "running_requests": None, **attribution}
@@ -149,12 +152,12 @@ def _record(one: Mapping[str, Any], arms: list[dict[str, Any]], pointer: str) ->
 def _fit(
     one: Mapping[str, Any], records: list[Record], readings: Readings, pointer: str
 ) -> dict[str, Any]:
+    law = laws.law(one["law"], pointer)
     left_out = [dict(entry) for entry in one.get("left_out", ())]
     chosen = laws.population(
         records, one["law"], one["arms"], [entry["record"] for entry in left_out]
     )
     solution = laws.fit(one["law"], chosen, pointer)
-    law = laws.law(one["law"])
     readings.fitted(one["name"], chosen, law, solution)
     return {
         "name": one["name"],

@@ -16,6 +16,7 @@ from lockstep.measure.readings import (
     Reading,
     direct,
     operate,
+    require_operands,
     require_words,
 )
 from lockstep.measure.records import Record
@@ -41,7 +42,7 @@ class Readings:
         self._had: dict[str, set[int]] = {name: set() for name in known}
         for arm in arms:
             if arm["budget_tokens"] is not None:
-                self._had.setdefault(arm["profile"], set()).add(arm["budget_tokens"])
+                self._had[arm["profile"]].add(arm["budget_tokens"])
         self._readings: dict[str, Reading] = {}
         self._grounds: dict[str, Grounds] = {}
         self._given: set[str] = set()
@@ -163,6 +164,7 @@ class Readings:
     def _value(self, one: Mapping[str, Any], pointer: str) -> tuple[Fraction, str, tuple[str, ...]]:
         """Compute a reading: value, unit and the profiles that it is of."""
         operation: str = one["operation"]
+        require_operands(operation, one.get("operands", ()), pointer)
         of: tuple[str, ...] = ()
         if operation == "given":
             value, unit = Fraction(one["given"]), str(one["unit"])

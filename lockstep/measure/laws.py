@@ -14,12 +14,18 @@ from lockstep.measure.records import Record
 Point = tuple[tuple[Fraction, ...], Fraction]
 
 
-def law(name: str) -> dict[str, Any]:
-    """Give the data of a law."""
-    found: dict[str, Any] = next(
-        one for one in spec.load("measurement.json")["laws"] if one["name"] == name
-    )
-    return found
+def law(name: str, pointer: str = "") -> dict[str, Any]:
+    """Give the data of a law.
+
+    Raises:
+        LockstepError: BAD_VALUE, there is none of this name.
+    """
+    known: dict[str, dict[str, Any]] = {
+        one["name"]: one for one in spec.load("measurement.json")["laws"]
+    }
+    if name not in known:
+        raise LockstepError("BAD_VALUE", f"{pointer}/law", f"one of {', '.join(known)}", name)
+    return known[name]
 
 
 def population(

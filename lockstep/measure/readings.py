@@ -13,6 +13,8 @@ from lockstep.measure import units
 from lockstep.measure.records import Record, quantities, require_usable
 
 BUDGET_UNIT = "token/step"
+_OPERANDS = {"given": (0, 0), "coefficient": (1, 1), "sum": (2, 16), "convert": (1, 1)}
+"""The fewest and the most operands of an operation; others have two."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,17 @@ def require_words(name: str, unit: str, pointer: str) -> None:
         raise LockstepError("UNIT_MISMATCH", f"{pointer}/name", expected, name)
 
 
+def require_operands(operation: str, operands: Sequence[str], pointer: str) -> None:
+    """See that an operation has as many operands as it takes [MEAS-9].
+
+    Raises:
+        LockstepError: BAD_VALUE.
+    """
+    least, most = _OPERANDS.get(operation, (2, 2))
+    if not least <= len(operands) <= most:
+        raise LockstepError("BAD_VALUE", f"{pointer}/operands", f"{least} to {most}", len(operands))
+
+
 def operate(
     operation: str, operands: Sequence[Reading], unit: str | None, pointer: str
 ) -> tuple[Fraction, str]:
@@ -130,12 +143,8 @@ def operate(
         pointer: of the reading, for a refusal.
 
     Raises:
-        LockstepError: UNIT_MISMATCH; ZERO_POPULATION, something is divided by 0; BAD_VALUE, too
-            many or too few operands.
+        LockstepError: UNIT_MISMATCH; ZERO_POPULATION, something is divided by 0.
     """
-    least, most = {"sum": (2, 16), "convert": (1, 1)}.get(operation, (2, 2))
-    if not least <= len(operands) <= most:
-        raise LockstepError("BAD_VALUE", f"{pointer}/operands", f"{least} to {most}", len(operands))
     value, first = operands[0].value, units.parse(operands[0].unit)
     if operation == "convert":
         wanted = units.parse(unit or "", f"{pointer}/unit")

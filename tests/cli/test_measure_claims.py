@@ -42,6 +42,12 @@ def document() -> str:
     return text
 
 
+def told(number: str) -> str:
+    """Give what adds a number that is given to the document, before its fits."""
+    reading = f'{{name = "x_us", operation = "given", given = {number}, unit = "us"}}'
+    return f"derived = [{reading}]\nfits"
+
+
 @pytest.fixture
 def signed(lockstep: Run) -> Path:
     """A certificate of three records, signed by key.pem, and trust.json that trusts that."""
@@ -94,6 +100,8 @@ def test_what_cannot_be_asked_is_usage(lockstep: Run, arguments: tuple[str, ...]
         (("value = 9000", "value = 0"), "RECORD_REFUSED"),
         (("value = 9000", "value = 9.5"), "WRONG_TYPE"),
         (("profiles", "profiles = 3\nother"), "WRONG_TYPE"),
+        (("fits", told('"1/0"')), "WRONG_TYPE"),
+        (("fits", told("inf")), "WRONG_TYPE"),
     ],
 )  # fmt: skip
 def test_a_document_that_breaks_a_rule_is_refused(change: tuple[str, str], code: str) -> None:

@@ -55,6 +55,43 @@ def test_a_rate_in_the_wrong_unit_is_refused_by_the_second_route() -> None:
     refused("UNIT_MISMATCH", lambda: folded(**asked))
 
 
+@pytest.mark.parametrize(
+    ("which", "place", "member", "value"),
+    [("sources", 0, "id", "text"), ("profiles", 1, "id", "one"), ("arms", 1, "id", "small"),
+     ("records", 1, "id", "small-512"), ("fits", 0, "name", "law"), ("routes", 0, "name", "stall"),
+     ("published", 1, "name", "rate"), ("gates", 0, "name", "two-for-one"),
+     ("tables", 0, "name", "walls"), ("arms", 1, "profile", "none"), ("records", 0, "arm", "none"),
+     ("records", 11, "against", "none"), ("records", 0, "source", "none"),
+     ("published", 0, "source", "none"), ("gates", 0, "first", "none"),
+     ("gates", 0, "second", "none")],
+)  # fmt: skip
+def test_names_are_told_apart_and_refer_to_something(
+    which: str, place: int, member: str, value: str
+) -> None:
+    """A section of one entry gets a second one of its name."""
+    entries = document()[which]
+    if len(entries) == 1 and entries[0].get(member) == value:
+        entries, place = [*entries, entries[0]], 1
+    entries[place] = {**entries[place], member: value}
+    told = refused("BAD_VALUE", lambda: folded(**{which: entries}))
+    assert told.pointer == f"/{which}/{place}/{member}"
+
+
+@pytest.mark.parametrize(
+    ("place", "operands"),
+    [(0, ["wall_us"]), (3, []), (3, ["law", "law"]), (5, ["token_us_per_token"]),
+     (6, ["step_us_per_step"]), (6, ["step_us_per_step"] * 17), (8, ["law_us", "law_us"])],
+)  # fmt: skip
+def test_an_operation_has_its_operands(place: int, operands: list[str]) -> None:
+    told = refused("BAD_VALUE", lambda: folded(**section("derived", place, operands=operands)))
+    assert told.pointer == f"/derived/{place}/operands"
+
+
+def test_a_law_is_one_of_the_data() -> None:
+    told = refused("BAD_VALUE", lambda: folded(**section("fits", 0, law="cubic")))
+    assert told.pointer == "/fits/0/law"
+
+
 def test_a_route_must_not_rest_on_the_other() -> None:
     refused("BAD_VALUE", lambda: folded(**section("routes", 0, second="law_us")))
     refused("BAD_VALUE", lambda: folded(**section("routes", 0, first="wall_us", second="law_us")))
