@@ -34,8 +34,7 @@ class Reading(NamedTuple):
         given: whether it is a number that is given, and made of nothing.
         told: whether it rests on a number that is given.
         budgets: batch budgets that it carries, told and not held against a profile's arms yet.
-        outside: whether it rests on one that no arm of its profiles had, or on steps that nobody
-            counted.
+        outside: whether it lies outside the arms that were measured (MEAS-9).
     """
 
     kind: str
@@ -184,7 +183,7 @@ class Readings:
         return self._placed(made, operation)
 
     def _placed(self, one: Reading, operation: str) -> Reading:
-        """Tell whether a reading lies outside the arms that were measured (MEAS-9)."""
+        """Give a reading with the budgets that it carries, and whether it lies outside (MEAS-9)."""
         budgets = one.budgets | ({one.value} if one.told and one.unit == _BUDGET else frozenset())
         had = [self._budgets[name] for name in one.profiles]
         every = set[int | None]().union(*self._budgets.values())
