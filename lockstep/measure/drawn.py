@@ -36,6 +36,10 @@ class Drawn:
         fitted: what the law gives there.
         residuals: what is left of each, in `left_unit`.
         largest: the largest magnitude of these.
+        across: what `places` are.
+        up: what `values` are.
+        unit: of values and of `fitted`.
+        left_unit: of residuals.
     """
 
     records: list[Record]
