@@ -6,14 +6,15 @@ taken over that can be computed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
 from lockstep import spec
-from lockstep.claims.measurement_names import require_names
+from lockstep.claims.measurement_names import require_known, require_names, require_once
 from lockstep.claims.measurement_readings import Readings, written
 from lockstep.claims.measurement_totals import counts, verdict
+from lockstep.errors import LockstepError
 from lockstep.measure import comparisons, laws, profiles, units
 from lockstep.measure.fits import Solution
 from lockstep.measure.readings import kinds
@@ -34,16 +35,15 @@ def predicate(
         producer: name, version, python, machine and command.
 
     Raises:
-        LockstepError: the code of a rule that the document breaks, at its place. What [MEAS-15]
-            asks besides of a document whose figures can be computed, the verifier alone refuses.
+        LockstepError: the code of a rule that the document breaks, at its place; what is asked of
+            samples alone [PROBE-15 to PROBE-18] the verifier alone refuses.
     """
     held = {name: list(document.get(name, ())) for name in _SECTIONS}
     require_names(held)
-    unknown = dict.fromkeys(profiles.members())
-    held["profiles"] = [{**unknown, **one} for one in held["profiles"]]
+    held["profiles"] = _profiles(held["profiles"])
     held["sources"] = [{"revision": None, **one} for one in held["sources"]]
     known = {one["id"]: one for one in held["profiles"]}
-    arms = [_arm(one) for one in held["arms"]]
+    arms = [_arm(one, f"/arms/{i}") for i, one in enumerate(held["arms"])]
     by_id = {arm["id"]: arm for arm in arms}
     stated = [_record(one, by_id, f"/records/{i}") for i, one in enumerate(held["records"])]
     records = [opened(one, by_id) for one in stated]
@@ -55,7 +55,9 @@ def predicate(
         "probes": document.get("probes"),
         "records": stated,
         "direct": [readings.measure(one, f"/direct/{i}") for i, one in enumerate(held["direct"])],
-        "fits": [_fit(one, records, readings, f"/fits/{i}") for i, one in enumerate(held["fits"])],
+        "fits": [
+            _fit(one, records, by_id, readings, f"/fits/{i}") for i, one in enumerate(held["fits"])
+        ],
         "derived": [readings.derive(one, f"/derived/{i}") for i, one in enumerate(held["derived"])],
         "predicted": [
             readings.predict(one, f"/predicted/{i}") for i, one in enumerate(held["predicted"])
@@ -66,8 +68,7 @@ def predicate(
         ],
         "gates": [_gate(one, records, known) for one in held["gates"]],
         "tables": [
-            {**one, "kinds": kinds([readings.named(name) for name in one["readings"]])}
-            for one in held["tables"]
+            _table(one, readings, f"/tables/{i}/readings") for i, one in enumerate(held["tables"])
         ],
     }
     found = counts(folded, readings.rests_on_records)
@@ -114,9 +115,17 @@ def opened(stated: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]]) -> 
     )
 
 
-def _arm(one: Mapping[str, Any]) -> dict[str, Any]:
-    settings = []
-    for setting in one.get("settings", ()):
+def _profiles(stated: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    unknown = dict.fromkeys(profiles.members())
+    full = [{**unknown, **one} for one in stated]
+    require_once((tuple(one[name] for name in unknown) for one in full), "/profiles")
+    return full
+
+
+def _arm(one: Mapping[str, Any], pointer: str) -> dict[str, Any]:
+    asked, settings = one.get("settings", ()), []
+    require_once((setting["name"] for setting in asked), f"{pointer}/settings", "/name")
+    for setting in asked:
         full = {"requested": None, "failure": None, **setting}
         why = cause(full)
         settings.append({**full, "cause": why, "chosen": why == "requested"})
@@ -130,6 +139,11 @@ def _record(
         ({"resolution": 1, "metric": None, **value} for value in one["values"]),
         key=lambda value: str(value["quantity"]),
     )
+    quantities = [value["quantity"] for value in values]
+    require_once(quantities, f"{pointer}/values", "/quantity")
+    if ("distance_unat" in quantities) != (one.get("against") is not None):
+        expected = "an arm, of a distance alone"
+        raise LockstepError("BAD_VALUE", f"{pointer}/against", expected, one.get("against"))
     require_metrics(values, arms[one["arm"]]["engine"], f"{pointer}/values")
     attribution, sample = one.get("attribution"), one.get("sample")
     if attribution is not None:
@@ -150,13 +164,15 @@ def _record(
 
 
 def _fit(
-    one: Mapping[str, Any], records: list[Record], readings: Readings, pointer: str
+    one: Mapping[str, Any],
+    records: list[Record],
+    arms: Collection[str],
+    readings: Readings,
+    pointer: str,
 ) -> dict[str, Any]:
     law = laws.law(one["law"], pointer)
     left_out = [dict(entry) for entry in one.get("left_out", ())]
-    chosen = laws.population(
-        records, one["law"], one["arms"], [entry["record"] for entry in left_out]
-    )
+    chosen = _population(one, records, arms, pointer)
     solution = laws.fit(one["law"], chosen, pointer)
     readings.fitted(one["name"], chosen, law, solution)
     return {
@@ -176,6 +192,19 @@ def _fit(
         "ranges": _ranges(one["law"], chosen),
         **_residuals(solution),
     }
+
+
+def _population(
+    one: Mapping[str, Any], records: list[Record], arms: Collection[str], pointer: str
+) -> list[Record]:
+    """Give the records of a fit; what it leaves out is a record that it could take [MEAS-8]."""
+    require_known(one["arms"], arms, f"{pointer}/arms")
+    require_once(one["arms"], f"{pointer}/arms")
+    able = {record.id for record in laws.population(records, one["law"], one["arms"], ())}
+    left_out = [entry["record"] for entry in one.get("left_out", ())]
+    require_once(left_out, f"{pointer}/left_out", "/record")
+    require_known(left_out, able, f"{pointer}/left_out", "/record")
+    return laws.population(records, one["law"], one["arms"], left_out)
 
 
 def _residuals(solution: Solution) -> dict[str, Any]:
@@ -212,12 +241,20 @@ def _published(one: Mapping[str, Any], readings: Readings, pointer: str) -> dict
         comparisons.require_resolution(full, pointer)
         reading = readings.named(full["reading"], f"{pointer}/reading")
         readings.require_made(full["reading"], f"{pointer}/reading")
+    elif full["reason"] is None:
+        expected = "why it cannot be derived again"
+        raise LockstepError("BAD_VALUE", f"{pointer}/reason", expected, None)
     return {
         **full,
         "value": written(Fraction(full["value"])),
         "resolution": written(Fraction(full["resolution"])),
         "outcome": comparisons.outcome(full, reading, pointer),
     }
+
+
+def _table(one: Mapping[str, Any], readings: Readings, pointer: str) -> dict[str, Any]:
+    shown = [readings.named(name, f"{pointer}/{i}") for i, name in enumerate(one["readings"])]
+    return {**one, "kinds": kinds(shown)}
 
 
 def _gate(

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from lockstep.claims.measurement_grounds import Cell, Grounds, of_operation
+from lockstep.claims.measurement_names import require_once
 from lockstep.errors import LockstepError
 from lockstep.measure import profiles, units
 from lockstep.measure.fits import Solution
@@ -76,6 +77,7 @@ class Readings:
 
     def measure(self, one: Mapping[str, Any], pointer: str) -> dict[str, Any]:
         """Add a direct measurement and give it as the predicate has it."""
+        require_once(one["records"], f"{pointer}/records")
         reading = direct(one, self._records, pointer)
         cells = frozenset((name, one["quantity"]) for name in one["records"])
         self._add(reading, Grounds(cells), pointer)
@@ -165,6 +167,10 @@ class Readings:
         """Compute a reading: value, unit and the profiles that it is of."""
         operation: str = one["operation"]
         require_operands(operation, one.get("operands", ()), pointer)
+        for member in ("given", "coefficient"):
+            if (one.get(member) is None) == (operation == member):
+                expected = f"for {member} alone"
+                raise LockstepError("BAD_VALUE", f"{pointer}/{member}", expected, one.get(member))
         of: tuple[str, ...] = ()
         if operation == "given":
             value, unit = Fraction(one["given"]), str(one["unit"])

@@ -77,6 +77,34 @@ def test_names_are_told_apart_and_refer_to_something(
     assert told.pointer == f"/{which}/{place}/{member}"
 
 
+COLD = {"record": "large-512", "reason": "cold"}
+WALL = {"quantity": "wall_us", "value": 1}
+
+
+@pytest.mark.parametrize(
+    ("which", "place", "changes", "at"),
+    [("profiles", 1, {"topology": "one rank"}, ""),
+     ("arms", 0, {"settings": [{"name": "budget", "effective": "1"}] * 2}, "/settings/1/name"),
+     ("records", 0, {"values": [WALL, WALL]}, "/values/1/quantity"),
+     ("records", 0, {"against": "other"}, "/against"),
+     ("records", 11, {"against": None}, "/against"),
+     ("direct", 2, {"records": ["small-512", "small-512"]}, "/records/1"),
+     ("fits", 0, {"arms": ["small", "small"]}, "/arms/1"),
+     ("fits", 0, {"arms": ["small", "none"]}, "/arms/1"),
+     ("fits", 0, {"left_out": [COLD, COLD]}, "/left_out/1/record"),
+     ("fits", 0, {"left_out": [{"record": "stalled", "reason": "cold"}]}, "/left_out/0/record"),
+     ("derived", 3, {"given": "1"}, "/given"), ("derived", 0, {"given": None}, "/given"),
+     ("derived", 5, {"coefficient": "per_step"}, "/coefficient"),
+     ("published", 2, {"reason": None}, "/reason"),
+     ("tables", 0, {"readings": ["wall_us", "none"]}, "/readings/1")],
+)  # fmt: skip
+def test_a_document_is_refused_where_it_breaks_a_rule(
+    which: str, place: int, changes: dict[str, Any], at: str
+) -> None:
+    told = refused("BAD_VALUE", lambda: folded(**section(which, place, **changes)))
+    assert told.pointer == f"/{which}/{place}{at}"
+
+
 @pytest.mark.parametrize(
     ("place", "operands"),
     [(0, ["wall_us"]), (3, []), (3, ["law", "law"]), (5, ["token_us_per_token"]),
