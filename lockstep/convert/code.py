@@ -8,7 +8,20 @@ from lockstep.convert.execute import Part, parts
 from lockstep.convert.plan import Plan
 from lockstep.errors import LockstepError
 
-LIBRARIES = ("numpy", "torch")
+LIBRARIES = {"numpy": "one.ctypes.data", "torch": "one.data_ptr()"}
+"""Libraries of programs, and how each gives a buffer's address."""
+
+_APART = '''def _require_apart(source, destination):
+    """Hold that no buffer of the destination has memory of another."""
+    spans = [
+        ({address}, {address} + len(one), side)
+        for side, buffers in enumerate((source, destination))
+        for one in buffers
+    ]
+    ends = [0, 0]
+    for start, end, side in sorted(spans):
+        assert start >= (max(ends) if side else ends[1]), "a destination shares memory"
+        ends[side] = max(ends[side], end)'''
 
 _NUMPY = '''"""{title}"""
 
@@ -26,9 +39,13 @@ def _copy(source, destination, item, counts, came, to):
     target[...] = as_strided(source[came[0]:], counts, steps[0], writeable=False)
 
 
+{apart}
+
+
 def convert(source, destination):
     """Fill the destination's buffers; both are lists of contiguous arrays of bytes (uint8)."""
 {lengths}
+    _require_apart(source, destination)
 {lines}
 '''
 
@@ -41,14 +58,25 @@ ITEMS = {{1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: to
 
 def _copy(source, destination, item, counts, came, to):
     """Copy items between two strided views; (offset, strides) in items."""
+    for axis, steps in enumerate(zip(came[1], to[1])):
+        if min(steps) < 0:  # torch has no negative strides
+            rest = [(*one[:axis], *one[axis + 1 :]) for one in (counts, came[1], to[1])]
+            for place in range(counts[axis]):
+                at = [one[0] + place * step for one, step in zip((came, to), steps)]
+                _copy(source, destination, item, rest[0], (at[0], rest[1]), (at[1], rest[2]))
+            return
     source, destination = source.view(ITEMS[item]), destination.view(ITEMS[item])
     target = destination.as_strided(counts, to[1], to[0])
     target.copy_(source.as_strided(counts, came[1], came[0]))
 
 
+{apart}
+
+
 def convert(source, destination):
     """Fill the destination's buffers; both are lists of contiguous 1-D tensors of torch.uint8."""
 {lengths}
+    _require_apart(source, destination)
 {lines}
 '''
 
@@ -74,14 +102,18 @@ def program(plan: Plan, library: str) -> str:
         f"    assert [len(one) for one in {name}] == {[one.bytes for one in side.buffers]}"
         for name, side in (("source", plan.source), ("destination", plan.destination))
     )
-    lines = "\n".join(_line(part) for part in parts(plan))
-    return template.format(title=title, lengths=lengths, lines=lines)
+    lines = "\n".join(_line(part, plan) for part in parts(plan))
+    apart = _APART.format(address=LIBRARIES[library])
+    return template.format(title=title, apart=apart, lengths=lengths, lines=lines)
 
 
-def _line(part: Part) -> str:
+def _line(part: Part, plan: Plan) -> str:
     """Give the call for one copy."""
     steps = [value for loop in part.loops for value in loop[1:]]
-    common = gcd(part.length, part.source, part.destination, *steps)
+    # Both buffers are seen as items, and are to be whole numbers of them.
+    came = plan.source.buffers[part.source_buffer].bytes
+    to = plan.destination.buffers[part.destination_buffer].bytes
+    common = gcd(part.length, part.source, part.destination, *steps, came, to)
     item = next(width for width in (16, 8, 4, 2, 1) if common % width == 0)
     counts = (*(loop.times for loop in part.loops), part.length // item)
     sides = [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from math import gcd, prod
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import triton
 import triton.language as tl
 
 from lockstep.convert.execute import Part, parts
+from lockstep.convert.memory import names_of, require_apart
 from lockstep.convert.plan import Loop, Plan
 from lockstep.errors import LockstepError
 
@@ -23,6 +25,8 @@ LOOPS = 4
 """Loops that the kernel takes; more are gone through by the host, the longest steps first."""
 TILE = 2048
 """Items that a program of the kernel moves."""
+LONGEST = TILE << 14
+"""Items of a run that are moved at once; a grid's second axis has at most 65,535 programs."""
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -60,11 +64,13 @@ def convert(plan: Plan, source: Sequence[Tensor], destination: Sequence[Tensor])
         destination: the destination's, likewise.
 
     Raises:
-        LockstepError: BAD_VALUE at a tensor of another length, that is not contiguous, or that
-            lies on another device.
+        LockstepError: BAD_VALUE at a tensor of another length, that is not contiguous, that lies
+            on another device, or, in the destination, that is not apart from all others.
     """
     came = _bytes_of(source, plan.source.buffers, "source", source[0].device)
     to = _bytes_of(destination, plan.destination.buffers, "destination", source[0].device)
+    came_at, to_at = ([(one.data_ptr(), one.numel()) for one in side] for side in (came, to))
+    require_apart(plan, came_at, to_at)
     for part in parts(plan):
         _part(part, came[part.source_buffer], to[part.destination_buffer])
 
@@ -72,45 +78,50 @@ def convert(plan: Plan, source: Sequence[Tensor], destination: Sequence[Tensor])
 def _bytes_of(tensors: Sequence[Tensor], buffers: Any, name: str, device: Any) -> list[Tensor]:
     if len(tensors) != len(buffers):
         raise LockstepError("BAD_VALUE", name, f"{len(buffers)} buffers", len(tensors))
-    for number, (one, buffer) in enumerate(zip(tensors, buffers, strict=True)):
+    places = names_of(name, buffers)
+    for one, buffer, where in zip(tensors, buffers, places, strict=True):
         size = one.numel() * one.element_size()
         if not one.is_contiguous() or size != buffer.bytes or one.device != device:
             expected = f"{buffer.bytes} contiguous bytes on {device}"
             got = f"{size} bytes on {one.device}, strides {one.stride()}"
-            raise LockstepError("BAD_VALUE", f"{name} buffer {number}", expected, got)
+            raise LockstepError("BAD_VALUE", where, expected, got)
     return [one.reshape(-1).view(torch.uint8) for one in tensors]
 
 
 def _part(part: Part, source: Tensor, destination: Tensor) -> None:
     steps = [value for loop in part.loops for value in loop[1:]]
-    common = gcd(part.length, part.source, part.destination, *steps)
+    # A type is seen only in whole numbers of items, and read only where an item may begin.
+    memory = [
+        value
+        for one in (source, destination)
+        for value in (one.numel(), one.storage_offset(), one.data_ptr())
+    ]
+    common = gcd(part.length, part.source, part.destination, *steps, *memory)
     width = next(width for width in ITEMS if common % width == 0)
     loops = [Loop(one.times, one.source // width, one.destination // width) for one in part.loops]
-    outer, inner = loops[:-LOOPS], loops[-LOOPS:]
-    came, to = (
-        memory[start:].view(ITEMS[width])
-        for memory, start in ((source, part.source), (destination, part.destination))
-    )
-    _over(outer, inner, part.length // width, came, to)
+    came, to = (one.view(ITEMS[width]) for one in (source, destination))
+    for first, second in _starts(loops[:-LOOPS], part.source // width, part.destination // width):
+        _launch(loops[-LOOPS:], part.length // width, came[first:], to[second:])
 
 
-def _over(
-    outer: Sequence[Loop], inner: Sequence[Loop], run: int, source: Tensor, destination: Tensor
-) -> None:
-    """Go through the loops that the kernel does not take."""
-    if outer:
-        first, *rest = outer
-        for place in range(first.times):
-            _over(
-                rest, inner, run, source[place * first.source :],
-                destination[place * first.destination :],
-            )  # fmt: skip
-        return
+def _starts(outer: Sequence[Loop], source: int, destination: int) -> Iterator[tuple[int, int]]:
+    """Go through the loops that the kernel does not take, and give where the others begin."""
+    for places in product(*(range(loop.times) for loop in outer)):
+        steps = list(zip(places, outer, strict=True))
+        yield (
+            source + sum(place * loop.source for place, loop in steps),
+            destination + sum(place * loop.destination for place, loop in steps),
+        )
+
+
+def _launch(inner: Sequence[Loop], run: int, source: Tensor, destination: Tensor) -> None:
     padded = [Loop(1, 0, 0)] * (LOOPS - len(inner)) + list(inner)
-    columns = min(triton.next_power_of_2(run), TILE)
-    rows = TILE // columns
     runs = prod(loop.times for loop in padded)
-    _copy[(triton.cdiv(runs, rows), triton.cdiv(run, columns))](
-        source, destination, runs, run, *(value for loop in padded for value in loop),
-        ROWS=rows, COLUMNS=columns,
-    )  # fmt: skip
+    for start in range(0, run, LONGEST):
+        length = min(run - start, LONGEST)
+        columns = min(triton.next_power_of_2(length), TILE)
+        rows = TILE // columns
+        _copy[(triton.cdiv(runs, rows), triton.cdiv(length, columns))](
+            source[start:], destination[start:], runs, length,
+            *(value for loop in padded for value in loop), ROWS=rows, COLUMNS=columns,
+        )  # fmt: skip

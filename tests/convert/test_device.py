@@ -12,6 +12,7 @@ import torch
 PROGRAM = """
 import numpy as np, sys, torch
 from lockstep.convert import device
+from lockstep.convert.buffers import Placement
 from lockstep.convert.execute import convert
 from lockstep.convert.plan import plan
 from lockstep.convert.names import resolve
@@ -20,13 +21,19 @@ from lockstep.errors import LockstepError
 
 where = sys.argv[1]
 geometry = Geometry(21, 2, 4, 8, 128, 64, "float16")
-for pair in (
-    ("vllm/vllm-0.22-nhd,block=6", "vllm/vllm-tp2,block=4"),
-    ("sglang/hicache-page-head", "vllm:BHLNC"),
-    ("llamacpp/llamacpp-no-flash", "vllm/vllm-paged-x"),
-    ("vllm/vllm-mla", "vllm/vllm-mla-tp2"),
+# Blocks in falling order, in one loop more than the kernel takes.
+falling = Placement(14, tuple(range(12, 1, -1))), Placement(7, (6, 5, 4, 3, 2, 1))
+# Runs of more items than go at once.
+device.LONGEST = 64
+for source, destination, placements in (
+    ("vllm/vllm-0.22-nhd,block=6", "vllm/vllm-tp2,block=4", ()),
+    ("sglang/hicache-page-head", "vllm:BHLNC", ()),
+    ("llamacpp/llamacpp-no-flash", "vllm/vllm-paged-x", ()),
+    ("vllm/vllm-mla", "vllm/vllm-mla-tp2", ()),
+    ("vllm:NHD,block=2", "vllm:HND,block=4", falling),
 ):
-    made = plan(*(resolve(name) for name in pair), geometry)
+    pair = source, destination
+    made = plan(resolve(source), resolve(destination), geometry, *placements)
     rng = np.random.default_rng(3)
     source = [rng.integers(0, 256, one.bytes, dtype=np.uint8) for one in made.source.buffers]
     due = convert(made, source, engine="numpy")
@@ -36,9 +43,18 @@ for pair in (
     device.convert(made, tensors, into)
     for got, wanted in zip(into, due, strict=True):
         assert np.array_equal(got.cpu().numpy(), wanted), pair
-    for wrong in (into[1:], [one[:-1] for one in into]):
+    # Memory that begins where no wide item may.
+    skewed = [torch.zeros(one.bytes + 1, dtype=torch.uint8, device=where)[1:]
+              for one in made.destination.buffers]
+    device.convert(made, tensors, skewed)
+    assert all(torch.equal(one, other) for one, other in zip(into, skewed, strict=True)), pair
+    longest = max(one.bytes for one in (*made.source.buffers, *made.destination.buffers))
+    shared = torch.zeros(longest, dtype=torch.uint8, device=where)
+    once, same = ([shared[:one.bytes] for one in side.buffers]
+                  for side in (made.source, made.destination))
+    for came, wrong in ((tensors, into[1:]), (tensors, [one[:-1] for one in into]), (once, same)):
         try:
-            device.convert(made, tensors, wrong)
+            device.convert(made, came, wrong)
         except LockstepError as fault:
             assert fault.code == "BAD_VALUE"
         else:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockstep.convert import execute, kernels
+from lockstep.convert.buffers import Placement
 from lockstep.convert.code import program
 from lockstep.convert.execute import convert
 from lockstep.convert.plan import Plan, plan
@@ -69,6 +70,73 @@ def test_an_emitted_program_needs_nothing_of_ours(pair: tuple[str, str], library
     assert all(np.array_equal(a, b) for a, b in zip(empty, due, strict=True))
     with pytest.raises(AssertionError):
         scope["convert"](source[1:], empty)
+
+
+def emitted(made: Plan, library: str) -> Any:
+    scope: dict[str, Any] = {}
+    exec(compile(program(made, library), "emitted", "exec"), scope)
+    return scope["convert"]
+
+
+def padded() -> Plan:
+    """A run of 16 bytes in a buffer of 20, which is no whole number of them."""
+    whole = catalogue.find("vllm/vllm-0.22-nhd")
+    (both,) = whole.tensors
+    apart = tuple(
+        replace(both, name=f"buffer-{part.name.lower()}", components=(part,), pad_head_dim=5,
+                axes=("Tb", "Ti", "H", "D"))
+        for part in both.components
+    )  # fmt: skip
+    geometry = Geometry(1, 1, 1, 8, 0, 0, "float16")
+    source = catalogue.find("lmcache/lmcache-kv-2ltd")
+    return plan(source, replace(whole, block=1, tensors=apart), geometry)
+
+
+def falling() -> Plan:
+    """Blocks that lie in the destination, then in both pools, in falling order."""
+    layout = replace(catalogue.find("vllm/vllm-0.22-nhd"), block=4)
+    other = replace(catalogue.find("vllm/vllm-0.22-hnd"), block=4)
+    geometry = Geometry(11, 2, 3, 5, 0, 0, "float16")
+    return plan(layout, other, geometry, Placement(5, (4, 2, 0)), Placement(6, (1, 3, 5)))
+
+
+@pytest.mark.parametrize("made", [padded(), falling()], ids=["padded", "falling"])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_an_emitted_program_does_what_the_plan_says(made: Plan, library: str) -> None:
+    rng = np.random.default_rng(3)
+    source = [rng.integers(0, 256, one.bytes, dtype=np.uint8) for one in made.source.buffers]
+    due = convert(made, source, threads=1, engine="numpy")
+    found = [np.zeros_like(one) for one in due]
+    if library == "numpy":
+        emitted(made, library)(source, found)
+    else:
+        emitted(made, library)(*([torch.from_numpy(one) for one in side]
+                                 for side in (source, found)))  # fmt: skip
+    assert all(np.array_equal(a, b) for a, b in zip(found, due, strict=True))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_an_emitted_program_takes_no_memory_that_overlaps(library: str) -> None:
+    layout = catalogue.find("vllm/vllm-0.23-nhd")
+    made = plan(layout, catalogue.find("vllm/vllm-0.23-hnd"), Geometry(5, 2, 3, 8, 0, 0, "float16"))
+    length = made.source.buffers[0].bytes
+    assert length == made.destination.buffers[1].bytes
+    whole: Any = np.zeros(4 * length, np.uint8)
+    if library == "torch":
+        whole = torch.from_numpy(whole)
+
+    def at(*starts: int) -> Any:
+        return [whole[start : start + length] for start in starts]
+
+    convert_ = emitted(made, library)
+    convert_(at(0, 0), at(length, 2 * length))
+    for came, to in (
+        (at(0, length), at(0, length)),
+        (at(0, length), at(2 * length, 2 * length + 1)),
+        (at(1, length), at(2 * length - 1, 3 * length)),
+    ):
+        with pytest.raises(AssertionError, match="a destination shares memory"):
+            convert_(came, to)
 
 
 @settings(max_examples=40, deadline=None)
