@@ -28,7 +28,11 @@ def read_bytes(path: Path, length: int | None) -> Any:
     from lockstep.errors import LockstepError
 
     try:
-        array = np.load(path) if path.suffix == ".npy" else np.fromfile(path, dtype=np.uint8)
+        if path.suffix == ".npy":
+            with path.open("rb") as file:
+                array = np.lib.format.read_array(file, allow_pickle=False)
+        else:
+            array = np.fromfile(path, dtype=np.uint8)
     except (OSError, ValueError) as fault:
         text = getattr(fault, "strerror", None) or str(fault)
         raise LockstepError("FILE_UNREADABLE", str(path), "a file of bytes", text) from None

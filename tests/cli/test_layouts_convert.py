@@ -130,6 +130,13 @@ def test_a_file_of_another_length_is_refused(lockstep: Run, tmp_path: Path) -> N
     assert not (tmp_path / "b.kv").exists()
 
 
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"hi\n", b"\x93NUMPY\x01\x00v\x00{"])
+def test_a_file_that_is_no_array_is_refused(lockstep: Run, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.npy").write_bytes(content)
+    arguments = ("vllm:NHD", "vllm:HND", "--input", "a.npy", "--output", "b.kv")
+    assert "FILE_UNREADABLE at a.npy" in lockstep("layouts", "convert", *arguments, exit=2)
+
+
 def test_an_engine_is_observed(lockstep: Run) -> None:
     said = lockstep("layouts", "observe", "--engine", "transformers", "-o", "x.json", exit=3)
     assert "hf-dynamic (bfloat16, float16, float32): MATCHES" in said
