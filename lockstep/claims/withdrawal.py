@@ -36,7 +36,7 @@ def predicate(
 
     Raises:
         LockstepError: NOT_AN_OBJECT or BASE64_NONCANONICAL, the bytes are no certificate;
-            WITHDRAWAL_MISMATCH, a pointer leads nowhere.
+            BAD_VALUE or WITHDRAWAL_MISMATCH, a pointer leads to no claim.
     """
     payload = payload_of(certificate)
     statement, digest = _statement(payload), hashlib.sha256(payload).hexdigest()
@@ -84,8 +84,12 @@ def value_at(statement: Any, pointer: str) -> Any:
     """Give the value of a statement at a pointer.
 
     Raises:
-        LockstepError: WITHDRAWAL_MISMATCH, nothing stands there.
+        LockstepError: BAD_VALUE, no claim of a certificate has such a pointer [WDR-1];
+            WITHDRAWAL_MISMATCH, nothing stands there.
     """
+    if pointer and pointer.split("/")[:2] != ["", "predicate"]:
+        hint = "Point into the statement, as /predicate/counts; the empty pointer is all of it."
+        raise LockstepError("BAD_VALUE", pointer, "a pointer that begins /predicate", None, hint)
     try:
         return at_pointer(statement, pointer)
     except (KeyError, TypeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import typer
@@ -38,6 +39,7 @@ def withdraw(
 
     issued_at = times.claimed(issued_at)
     options.require_output(output)
+    _require_words(reason, instead)
     signer = load_key(key)
     replacement = None if instead is None else {"says": instead}
     claims = [{"pointer": place, "reason": reason, "replacement": replacement} for place in pointer]
@@ -51,3 +53,24 @@ def withdraw(
     told = [f"WITHDRAWN {one['pointer']}" for one in issued.predicate["claims"]]
     if conclude(output, issued.certificate, told, signer):
         raise typer.Exit(3)
+
+
+def _require_words(reason: str, instead: str | None) -> None:
+    """Refuse words that no withdrawal may have, before anything is signed.
+
+    Raises:
+        LockstepError: USAGE, at the option.
+    """
+    from lockstep import spec
+    from lockstep.errors import LockstepError
+
+    parts = spec.load("schemas/withdrawal.schema.json")["$defs"]
+    for option, words, allowed in (
+        ("--reason", reason, parts["claim"]["properties"]["reason"]),
+        ("--instead", instead, parts["replacement"]["properties"]["says"]),
+    ):
+        most = allowed["maxLength"]
+        if words is None or (re.fullmatch(allowed["pattern"], words) and len(words) <= most):
+            continue
+        expected = f"1 to {most} characters of printable ASCII"
+        raise LockstepError("USAGE", option, expected, f"{len(words)} characters")

@@ -196,6 +196,26 @@ def test_a_certificate_of_another_kind_has_no_profiles(lockstep: Run, signed: Pa
     assert "kind measurement" in said
 
 
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        (("--pointer", "nonsense"), 3),
+        (("--pointer", "/subject/0"), 3),
+        (("--pointer", "/predicate/nothing"), 3),
+        (("--reason", ""), 2),
+        (("--reason", "Zo\u00eb said so."), 2),
+        (("--instead", "a" * 401), 2),
+    ],
+)
+def test_what_no_withdrawal_may_say_is_refused_and_nothing_is_written(
+    lockstep: Run, signed: Path, given: tuple[str, str], status: int
+) -> None:
+    options = {"--pointer": "/predicate/direct/0", "--reason": "A clock was set."}
+    words = [word for pair in {**options, given[0]: given[1]}.items() for word in pair]
+    lockstep("withdraw", str(signed), *words, "--key", "key.pem", *ISSUED, exit=status)
+    assert not Path("withdrawal.cert.json").exists()
+
+
 def test_withdrawn_claims_are_shown(lockstep: Run, signed: Path) -> None:
     Path("w").mkdir()
     lockstep(
