@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes | memoryview) -> None:
     """Write to a temporary file in the same folder, force it to disk, then rename it.
 
     Raises:
@@ -20,7 +20,7 @@ def write_file(path: Path, data: bytes) -> None:
         raise OSError(fault.errno, fault.strerror, str(path)) from None
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, data: bytes | memoryview) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

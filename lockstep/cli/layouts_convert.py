@@ -107,11 +107,15 @@ def convert(
         _placement(source_pool, source_table, "--source-table"),
         _placement(destination_pool, destination_table, "--destination-table"),
     )
-    whole = read_bytes(input_file, sum(one.bytes for one in made.source.buffers))
-    starts = np.cumsum([0, *(one.bytes for one in made.source.buffers)])
-    source = [whole[a:b] for a, b in pairwise(starts)]
-    found = execute.convert(made, source, threads=threads, engine=engine)
-    write_file(output_file, b"".join(one.tobytes() for one in found))
+    came = read_bytes(input_file, made.source.bytes)
+    # Both sides are one piece of memory each, which is all that is held.
+    to = np.zeros(made.destination.bytes, dtype=np.uint8)
+    source, destination = (
+        [whole[a:b] for a, b in pairwise(np.cumsum([0, *(one.bytes for one in side.buffers)]))]
+        for whole, side in ((came, made.source), (to, made.destination))
+    )
+    execute.convert(made, source, destination, threads=threads, engine=engine)
+    write_file(output_file, to.data)
     say(f"{output_file}: {made.destination.bytes:,} bytes, {made.padding:,} of them padding")
 
 
