@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lockstep.cli.options import require_folder
+
 if TYPE_CHECKING:
     from lockstep.sampling.benchmark import Agreement, Ratios
 
@@ -40,6 +42,7 @@ def bench_sampling(
     from lockstep.cli.progress import bar
     from lockstep.sampling import benchmark
 
+    require_folder(output.parent, "--output")
     with bar("timing", len(benchmark.SIZES)) as tell:
         found: list[Ratios] = []
         for done, size in enumerate(benchmark.SIZES, 1):

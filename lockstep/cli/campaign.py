@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lockstep.cli import options
+
 if TYPE_CHECKING:
     from lockstep.fuzz.campaign import Ran
     from lockstep.fuzz.executors import Executor
@@ -66,6 +68,7 @@ def fuzz(
     if executor not in ("processes", "ray"):
         raise typer.BadParameter(f"{executor}: processes or ray", param_hint="--executor")
     signer = _signer(certificate, key, mutation)
+    options.require_folder(corpus, "--corpus")
     corpus.mkdir(parents=True, exist_ok=True)
     if fresh:
         _forget(corpus)
@@ -94,8 +97,7 @@ def _signer(certificate: Path | None, key: Path | None, mutation: str | None) ->
         return None
     if mutation is not None:
         raise typer.BadParameter("a mutated engine is not certified", param_hint="--certificate")
-    if not certificate.parent.is_dir():
-        raise typer.BadParameter(f"{certificate.parent} is no folder", param_hint="--certificate")
+    options.require_output(certificate, "--certificate")
     from lockstep.certificate import keys
 
     return keys.load_key(key or keys.config_folder() / "key.pem")

@@ -40,14 +40,19 @@ def certify_faults(
 
     Example: lockstep certify-faults --only split_size_by_batch,exp_cut_short
     """
+    from lockstep.certificate import times
     from lockstep.certify.faults import run_trials
     from lockstep.certify.trials import trials
     from lockstep.claims.detection import rows
-    from lockstep.cli import say, signing
+    from lockstep.cli import options, say, signing
     from lockstep.cli.certify_result import require_library
     from lockstep.cli.hunt import now
 
     require_library()
+    options.require_folder(out, "--out")
+    if certificate is not None:
+        options.require_output(certificate, "--certificate")
+    issued_at = None if issued_at is None else times.claimed(issued_at)
     signer = signing.own_key(key)
     chosen = [name.strip() for name in only.split(",") if name.strip()]
     if fresh:

@@ -58,10 +58,12 @@ def conclude(
     Raises:
         LockstepError: as `observe`; nothing is written then but the records.
     """
+    from lockstep.certificate import times
     from lockstep.certify.adapters.catalogue import ADAPTERS
     from lockstep.certify.issue import issue_certification
     from lockstep.cli import options, signing
     from lockstep.cli.hunt import now
+    from lockstep.errors import LockstepError
 
     for option, path in (
         ("--certificate", outputs.certificate),
@@ -71,6 +73,12 @@ def conclude(
     ):
         if path is not None:
             options.require_output(path, option)
+    if outputs.reproducers is not None:
+        options.require_folder(outputs.reproducers, "--reproducers")
+    if config.score is not None and config.prompts is None:
+        raise LockstepError("USAGE", "--score", "beside --prompts, whose answers it scores", None)
+    # A time that is none is told before the run; without one it is that of the run's end.
+    issued_at = None if issued_at is None else times.claimed(issued_at)
     signer = signing.own_key(key)
     made = _seen(config, outputs, records, fresh, plan_only)
     if made is None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import typer
 
+from lockstep.cli.options import require_folder
+
 SAME = {
     "rows": "rows",
     "exact_byte": "exact_byte",
@@ -40,6 +42,7 @@ def register(app: typer.Typer) -> None:
         from lockstep.layouts.declaration import layouts_root
         from lockstep.layouts.sets import load_set
 
+        require_folder(folder, "--folder")
         folder.mkdir(parents=True, exist_ok=True)
         # Of what lies here, only what an earlier run of this command made is replaced.
         shutil.rmtree(folder / "state", ignore_errors=True)

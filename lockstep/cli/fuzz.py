@@ -5,6 +5,8 @@ from pathlib import Path
 
 import typer
 
+from lockstep.cli.options import require_folder
+
 
 def register(app: typer.Typer) -> None:
     """Add the command `fuzz-verify`."""
@@ -33,6 +35,7 @@ def register(app: typer.Typer) -> None:
         from lockstep import fuzz_verify as fuzz
         from lockstep.cli import say
 
+        require_folder(output, "--output")
         parent = fuzz.read(certificate) if certificate else fuzz.make()
         outcome = fuzz.run(
             parent.forge, parent.evidence, mutants, seed, jobs, _progress(),

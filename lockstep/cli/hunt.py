@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lockstep.cli.options import require_output
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -67,10 +69,7 @@ def register(app: typer.Typer) -> None:
         geometry = dataclasses.replace(layouts.geometry, **given)
         signer = keys.load_key(key or keys.config_folder() / "key.pem")
         # A hunt may take a minute; what can be told before it is told before it.
-        if not output.parent.is_dir():
-            raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
-        if output.is_dir():
-            raise typer.BadParameter(f"{output} is a folder", param_hint="--output")
+        require_output(output)
         if trust is not None and not trust.is_file():
             raise typer.BadParameter(f"{trust} is no file", param_hint="--trust")
         options = [f"--{size.replace('_', '-')} {value}" for size, value in given.items()]

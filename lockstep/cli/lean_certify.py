@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 from lockstep.cli import say
+from lockstep.cli.options import require_output
 
 
 def add(group: typer.Typer) -> None:
@@ -35,6 +36,7 @@ def certify(
     from lockstep.lean.build import source_folder
 
     issued_at = times.claimed(issued_at)
+    require_output(output)
     signer = keys.load_key(key or keys.config_folder() / "key.pem")
     issued = issue_lean(
         [signer],

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from lockstep.cli import say
+from lockstep.cli.options import require_output
 
 FOLDER = typer.Option("--built", help="Folder of .olean files, else Lake's.")
 
@@ -66,6 +67,7 @@ def export(
     from lockstep.lean.export import export as exported
     from lockstep.lean.lemmas import selected
 
+    require_output(output)
     environment = load(_folder(built))
     data = exported(environment, selected(environment, names or []))
     write_file(output, data)

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lockstep.cli import options
+
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     from lockstep.fuzz.case import Case
     from lockstep.minimize.observe import FindingSeen
 
@@ -51,15 +55,19 @@ def minimize(
     """
     from dataclasses import replace
 
+    from lockstep.certificate import times
     from lockstep.cli import say
+    from lockstep.cli.signing import own_key
     from lockstep.minimize.memo import Outcome, read_outcomes, write_outcomes
     from lockstep.minimize.observe import observe
     from lockstep.minimize.worker import Engine
     from lockstep.mutation.load import find
 
-    for place in (certificate, output, memo):
-        if place is not None and not place.parent.is_dir():
-            raise typer.BadParameter(f"{place.parent} is no folder")
+    places = {"--certificate": certificate, "--output": output, "--memo": memo}
+    for option, place in places.items():
+        if place is not None:
+            options.require_output(place, option)
+    time, signer = times.claimed(issued_at), own_key(key)
     given, source, under = _read(case, seed)
     mutation = mutation or under
     if closed_by is not None and mutation is not None:
@@ -90,7 +98,7 @@ def minimize(
         write_file(output, seen.reduced.case.encode())
         say(f"wrote {output}")
     if certificate is not None:
-        _certify(replace(seen, closed_by=closed_by), certificate, key, issued_at)
+        _certify(replace(seen, closed_by=closed_by), certificate, signer, time)
 
 
 def summary(seen: FindingSeen) -> list[str]:
@@ -152,22 +160,12 @@ def _read(path: Path, seed: str | None) -> tuple[Case, str, str | None]:
     return parse_case(predicate["case"], str(path)), "an earlier finding", mutation
 
 
-def _certify(seen: FindingSeen, certificate: Path, key: Path | None, issued_at: str | None) -> None:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    from lockstep.certificate import keys, times
-    from lockstep.certificate.write import write_file
-    from lockstep.cli import say
-    from lockstep.cli.hunt import verified_with
+def _certify(
+    seen: FindingSeen, certificate: Path, signer: Ed25519PrivateKey, issued_at: str
+) -> None:
+    from lockstep.cli.signing import conclude
     from lockstep.issue_finding import issue_finding
 
-    signer = keys.load_key(key) if key else Ed25519PrivateKey.generate()
-    time = times.claimed(issued_at)
-    issued = issue_finding(seen, [signer], issued_at=time, command="lockstep minimize")
-    write_file(certificate, issued.certificate)
-    say(f"wrote {certificate}, {len(issued.certificate):,} bytes")
-    result = verified_with(certificate, signer, None, certificate.parent)
-    say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
-    if result["exit"]:
-        say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")
+    issued = issue_finding(seen, [signer], issued_at=issued_at, command="lockstep minimize")
+    if conclude(certificate, issued.certificate, (), signer):
         raise typer.Exit(3)

@@ -8,6 +8,8 @@ from typing import Any
 
 import typer
 
+from lockstep.cli import options
+
 
 def register(app: typer.Typer) -> None:
     """Add the command `mutation`."""
@@ -36,8 +38,10 @@ def mutation(
     from lockstep.mutation import campaign
     from lockstep.mutation.operators import operators as known
 
+    options.require_folder(out, "--out")
     signer = None
     if certificate is not None:
+        options.require_output(certificate, "--certificate")
         issued_at = times.claimed(issued_at)
         # Before anything runs: a key that is missing should not cost minutes.
         signer = keys.load_key(key or keys.config_folder() / "key.pem")

@@ -78,6 +78,8 @@ def run(
 
     if out is not None:
         options.require_folder(out, "--out")
+    if sampling is not None:
+        options.require_output(sampling, "--sampling")
     requests = read_workload(workload)
     recorder = _recorder(shadow_float) if sampling is not None or shadow_float else None
     if schedule is not None:

@@ -5,6 +5,8 @@ from typing import Any
 
 import typer
 
+from lockstep.cli.options import require_folder
+
 
 def register(app: typer.Typer) -> None:
     """Add the command `smt`."""
@@ -39,6 +41,7 @@ def register(app: typer.Typer) -> None:
         issued_at = times.claimed(issued_at)
         layouts = load_set(name)
         signer = keys.load_key(key) if key else Ed25519PrivateKey.generate()
+        require_folder(out, "--out")
         out.mkdir(parents=True, exist_ok=True)
         options = "" if lifecycle else " --no-lifecycle"
         issued = issue_smt(
