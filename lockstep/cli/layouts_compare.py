@@ -75,16 +75,17 @@ def export(
 
 @with_geometry
 def import_(
-    axes: str = typer.Option(..., help="The axes in the shape's order: letters of LBNTHDCK."),
+    axes: str = typer.Option(..., help="The axes in the shape's order, as KBNHD or KLT(HD)."),
     shape: str = typer.Option(..., help="Extents: 5,2,16,4,16."),
     strides: str = typer.Option(..., help="Strides in elements, as DLPack has them."),
     *,
     geometry: Geometry,
 ) -> None:
-    """List the declared layouts that a tensor of these axes, shape and strides can be.
+    """List the declared layouts of which a tensor of these axes, shape and strides can be one.
 
-    L layer, B block, N token in its block, T token, H KV head, D head dimension, K keys and
-    values, C both joined along D. A shape without named axes tells no layout.
+    L layer, B block, N token in its block, T token, H KV head, D head dimension, G and X vector
+    and place in it where these part D, K keys and values, C both joined along D, R rank, 1 a unit
+    axis; in brackets those that one axis holds. A shape without named axes tells no layout.
 
     Example: lockstep layouts import --axes KBNHD --shape 2,17,16,4,16 \
       --strides 17408,1024,64,16,1

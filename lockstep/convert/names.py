@@ -6,7 +6,10 @@ layouts (`vllm:LBNHC`), with changes behind it: `vllm/vllm-0.22-nhd,block=24` or
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any, NamedTuple
 
 from lockstep.convert.buffers import Placement, side
@@ -14,11 +17,17 @@ from lockstep.errors import LockstepError
 from lockstep.layouts import catalogue
 from lockstep.layouts.declaration import Layout, layouts_root
 from lockstep.layouts.geometry import Geometry, limit
-from lockstep.layouts.realise import realise, row_major
+from lockstep.layouts.realise import RealisedTensor, realise, row_major
 from lockstep.layouts.toml_fields import read_toml
 
 NAMES = "names.toml"
 """The engines' names, beside the declared layouts."""
+LETTERS = {
+    "1": "1", "L": "L", "B": "Tb", "N": "Ti", "T": "T", "H": "H", "D": "D", "G": "Dg", "X": "Dx",
+    "C": "C", "K": "KV", "R": "R",
+}  # fmt: skip
+"""How the axes of [LAY-7] are written where shapes and strides are given and taken."""
+AXIS = re.compile(rf"[{''.join(LETTERS)}]|\([{''.join(LETTERS)}]{{2,}}\)")
 CHANGES = ("block", "ranks")
 """What a reference may change of a declaration."""
 
@@ -79,6 +88,7 @@ class Strided(NamedTuple):
 
     Attributes:
         name: of the tensor, with layer and rank where these lie apart.
+        axes: of the shape, as `by_strides` reads them.
         shape: extents of the axes as declared.
         strides: of these, in elements.
         bits: of an element.
@@ -86,6 +96,7 @@ class Strided(NamedTuple):
     """
 
     name: str
+    axes: str
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     bits: int
@@ -99,12 +110,15 @@ class Strided(NamedTuple):
 
 def strided(layout: Layout, geometry: Geometry, placement: Placement) -> list[Strided]:
     """Describe a layout's buffers by shape and strides, for whoever takes DLPack's terms."""
+    axes = {tensor.name: tensor.axes for tensor in layout.tensors}
     return [
         Strided(
-            _name(one.tensor, one.layer, one.rank), one.shape, row_major(one.shape), one.bits, 0
+            _name(one.tensor, one.layer, one.rank),
+            _written(axes[one.tensor], apart=one.rank is not None),
+            one.shape, row_major(one.shape), one.bits, 0,
         )
         for one in side(layout, geometry, placement, layout.name).buffers
-    ]
+    ]  # fmt: skip
 
 
 def _name(tensor: str, layer: int | None, rank: int | None) -> str:
@@ -115,40 +129,71 @@ def _name(tensor: str, layer: int | None, rank: int | None) -> str:
     )
 
 
+def _written(axes: Sequence[str], apart: bool) -> str:
+    """Write axes by their letters, groups in brackets."""
+    letters = {token: letter for letter, token in LETTERS.items()}
+    groups = [group for group in axes if not (apart and group == "R")]
+    return "".join(
+        group[0] * ("(" in group)
+        + "".join(letters[token] for token in group.strip("()").split())
+        + group[-1] * ("(" in group)
+        for group in groups
+    )
+
+
 def by_strides(
     geometry: Geometry, axes: str, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> list[str]:
-    """List the declared layouts that a tensor with these axes, shape and strides can be.
+    """List the declared layouts of which a tensor with these axes, shape and strides can be one.
 
-    Axes are named, since a shape alone does not tell a layout: letters L, B, N, T, H, D, C and K
-    for the axis of keys and values, in the order of `shape`, which need not be that of memory.
+    Axes are named, since a shape alone does not tell a layout: one of LETTERS each, or several in
+    brackets where one axis of the shape holds them, in the order of `shape`, which need not be
+    that of memory.
 
     Args:
         geometry: of the cache.
-        axes: one letter an axis.
+        axes: as `KLT(HD)`.
         shape: extents.
         strides: in elements, as DLPack's.
 
     Raises:
-        LockstepError: USAGE where the letters are unknown or the lengths differ.
+        LockstepError: USAGE where letters are unknown or stand twice, or the lengths differ.
     """
-    letters = {"L": "L", "B": "Tb", "N": "Ti", "T": "T", "H": "H", "D": "D", "C": "C", "K": "KV"}
-    if not len(axes) == len(shape) == len(strides) or set(axes) - set(letters):
-        expected = f"letters of {''.join(letters)}, as many extents and strides"
+    groups = [tuple(LETTERS[letter] for letter in group.strip("()"))
+              for group in AXIS.findall(axes)]  # fmt: skip
+    named = [axis for group in groups for axis in group if axis != "1"]
+    whole = AXIS.sub("", axes) == "" and len(set(named)) == len(named)
+    if not whole or not len(groups) == len(shape) == len(strides):
+        expected = f"letters of {''.join(LETTERS)}, each once, as many extents and strides"
         raise LockstepError("USAGE", "--axes", expected, f"{axes}, {shape}, {strides}")
-    seen = {letters[axis]: pair for axis, pair in zip(axes, zip(shape, strides, strict=True),
-            strict=True) if pair[0] > 1}  # fmt: skip
-    return [name for name in catalogue.members() if _fits(name, geometry, seen)]
-
-
-def _fits(name: str, geometry: Geometry, seen: dict[str, tuple[int, int]]) -> bool:
-    layout = catalogue.find(name)
-    one = realise(layout, geometry)
-    if one is None or one.replicas != 1:
-        return False
-    tensors = [
-        {axis: (extent, stride) for axis, extent, stride in
-         zip(tensor.axes, tensor.extents, tensor.strides, strict=True) if extent > 1}
-        for tensor in one.tensors
+    seen = list(zip(groups, shape, strides, strict=True))
+    return [
+        name for name in catalogue.members()
+        if (one := realise(catalogue.find(name), geometry)) is not None
+        and any(_fits(_buffer_axes(tensor), seen) for tensor in one.tensors)
     ]  # fmt: skip
-    return all(axes == seen for axes in tensors)
+
+
+def _buffer_axes(tensor: RealisedTensor) -> dict[str, tuple[int, int]]:
+    """Give extent and stride of each axis of a tensor's buffers; ranks that lead lie apart."""
+    apart = next((axis for axis in tensor.axes if axis != "1"), "") == "R"
+    extents = tuple(1 if apart and axis == "R" else extent
+                    for axis, extent in zip(tensor.axes, tensor.extents, strict=True))  # fmt: skip
+    return dict(zip(tensor.axes, zip(extents, row_major(extents), strict=True), strict=True))
+
+
+def _fits(
+    axes: dict[str, tuple[int, int]], seen: Sequence[tuple[tuple[str, ...], int, int]]
+) -> bool:
+    """Whether a buffer's axes of more than one element are those that were seen."""
+    for group, extent, stride in seen:
+        members = [axes[axis] for axis in group if axes.get(axis, (1, 0))[0] > 1]
+        if prod(count for count, _ in members) != extent:
+            return False
+        due = stride
+        for count, step in reversed(members):
+            if step != due:
+                return False
+            due = step * count
+    named = {axis for group, _, _ in seen for axis in group}
+    return all(count == 1 or axis in named for axis, (count, _) in axes.items())
