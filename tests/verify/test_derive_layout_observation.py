@@ -70,6 +70,18 @@ def test_numbers_in_padding_are_stray() -> None:
     )  # fmt: skip
 
 
+def test_an_order_that_leaves_a_number_in_padding_explains_nothing() -> None:
+    one = seen(NHD, ordered(NHD, "Tb KV H Ti D"), ("float16",))
+    assert observed_at("float16", one)["predicate"]["observations"][0]["explanation"]
+    for digit in (one.runs[0].low, one.runs[0].high):
+        # Five tokens in blocks of two leave the last slots to padding.
+        assert digit[0].data[-2:] == b"\0\0"
+        object.__setattr__(digit[0], "data", digit[0].data[:-2] + b"\x00\x3c")
+    statement = observed_at("float16", one)
+    assert judge(statement).counts["explained"] == 0
+    assert statement["predicate"]["observations"][0]["explanation"] is None
+
+
 @pytest.mark.parametrize(
     "real", [layout("vllm/vllm-0.23-nhd", block=4), layout("sglang/sglang-token")]
 )

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
@@ -115,13 +116,8 @@ def _compare(
     run: dict[str, Any], held: list[list[int]], declared: dict[str, Any], geometry: dict[str, Any]
 ) -> Compared:
     """Hold a run against a declaration (OBS-4)."""
-    layout = _realised(declared, geometry, run["dtype"])
+    layout = _representable(run, held, declared, geometry)
     if layout is None:
-        return Compared(False)
-    buffers = _buffers(layout)
-    stated = [(one["tensor"], one["layer"], len(slots))
-              for one, slots in zip(run["buffers"], held, strict=True)]  # fmt: skip
-    if stated != buffers:
         return Compared(False)
     left = [set(i for i, number in enumerate(slots) if number >= 0) for slots in held]
     wrong, first = 0, None
@@ -135,6 +131,32 @@ def _compare(
                 first = {"layer": layer, "element": element, "buffer": buffer, "slot": slot,
                          "held": held_there}  # fmt: skip
     return Compared(True, wrong, sum(map(len, left)), first)
+
+
+def _matches(
+    run: dict[str, Any], held: list[list[int]], declared: dict[str, Any], geometry: dict[str, Any]
+) -> bool:
+    """Whether a declaration has no element elsewhere and none astray, told by the first that is."""
+    layout = _representable(run, held, declared, geometry)
+    if layout is None:
+        return False
+    elements = 0
+    for number, (_, _, buffer, slot) in enumerate(_places(layout)):
+        if held[buffer][slot] != number:
+            return False
+        elements += 1
+    # Elements have slots of their own (LAY-15), so a number that is left over is in none of them.
+    return sum(number >= 0 for slots in held for number in slots) == elements
+
+
+def _representable(
+    run: dict[str, Any], held: list[list[int]], declared: dict[str, Any], geometry: dict[str, Any]
+) -> Layout | None:
+    """Give the layout where it has the run's buffers, else None (OBS-4)."""
+    layout = _realised(declared, geometry, run["dtype"])
+    stated = [(one["tensor"], one["layer"], len(slots))
+              for one, slots in zip(run["buffers"], held, strict=True)]  # fmt: skip
+    return layout if layout is not None and stated == _buffers(layout) else None
 
 
 def _realised(declared: dict[str, Any], geometry: dict[str, Any], dtype: str) -> Layout | None:
@@ -160,7 +182,7 @@ def _buffers(layout: Layout) -> list[tuple[str, int | None, int]]:
     return listed
 
 
-def _places(layout: Layout) -> list[tuple[int, int, int, int]]:
+def _places(layout: Layout) -> Iterator[tuple[int, int, int, int]]:
     """Give layer, canonical index, buffer and slot of each element, in the order of numbers."""
     first_buffer, before, base = {}, 0, 0
     starts = {}
@@ -168,7 +190,6 @@ def _places(layout: Layout) -> list[tuple[int, int, int, int]]:
         first_buffer[id(tensor)], starts[id(tensor)] = before, base
         before += 1 if "L" in tensor.axes else layout.geometry.layers
         base += tensor.positions
-    places = []
     for layer in range(layout.geometry.layers):
         element = 0
         for part in layout.components:
@@ -179,9 +200,8 @@ def _places(layout: Layout) -> list[tuple[int, int, int, int]]:
             for t, h, d in itertools.product(range(tokens), range(heads), range(dims)):
                 slot = part.base - starts[id(tensor)]
                 slot += part.token.at(t) + part.head.at(h) + part.dim.at(d)
-                places.append((layer, element, buffer, _with_layer(layout, tensor, slot, layer)))
+                yield layer, element, buffer, _with_layer(layout, tensor, slot, layer)
                 element += 1
-    return places
 
 
 def _with_layer(layout: Layout, tensor: Any, slot: int, layer: int) -> int:
@@ -207,9 +227,8 @@ def _explained(
     for places in itertools.islice(itertools.permutations(range(len(axes))), 1, None):
         order = [axes[place] for place in places]
         tried = {**declared, "tensors": [{**one, "axes": order} for one in declared["tensors"]]}
-        found = (_compare(run, slots, tried, geometry)
-                 for run, slots in zip(runs, held, strict=True))  # fmt: skip
-        if all(one.representable and not one.wrong and not one.stray for one in found):
+        both = zip(runs, held, strict=True)
+        if all(_matches(run, slots, tried, geometry) for run, slots in both):
             return [order for _ in declared["tensors"]]
     return None
 
