@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +157,11 @@ class _Placed:
         outer = "Tb" if realised.layout.block else "T"
         needed = -(-realised.geometry.tokens // (realised.layout.block or 1))
         given = tensor.extent(outer)
-        self._pool = given if placement.pool is None else placement.pool
+        try:
+            self._pool = index(given if placement.pool is None else placement.pool)
+        except TypeError:
+            got = repr(placement.pool)
+            raise LockstepError("BAD_VALUE", f"{where} pool", "a whole number", got) from None
         self._numbers = self._place(placement, needed)
         self._extents = {
             axis: self._pool if axis == outer else extent
@@ -180,16 +185,17 @@ class _Placed:
         if placement.table is None:
             numbers = self._tensor.reserve + np.arange(needed, dtype=np.int64)
         else:
-            numbers = np.asarray(placement.table, dtype=np.int64)
-        if len(numbers) != needed:
-            raise LockstepError(
-                "BAD_VALUE", f"{self._where} table", f"{needed} numbers", len(numbers)
-            )
+            numbers = np.asarray(placement.table)
+        # An array of anything but integers that a machine has is of another kind.
+        if numbers.dtype.kind not in "iu" or numbers.shape != (needed,):
+            got = f"{' by '.join(map(str, numbers.shape))} of {numbers.dtype}"
+            expected = f"{needed} numbers, below 2**63"
+            raise LockstepError("BAD_VALUE", f"{self._where} table", expected, got)
         if len(np.unique(numbers)) != needed or numbers.min() < 0 or numbers.max() >= self._pool:
             expected = f"distinct numbers from 0 to {self._pool - 1} [LAY-21]"
             got = f"{int(numbers.min())} to {int(numbers.max())}, {len(np.unique(numbers))} of them"
             raise LockstepError("BAD_VALUE", f"{self._where} table", expected, got)
-        return numbers
+        return numbers.astype(np.int64)
 
     @property
     def _apart(self) -> tuple[range | tuple[None], range | tuple[None]]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lockstep.convert import kernels
 from lockstep.convert.buffers import APART, Placement
+from lockstep.convert.document import document
 from lockstep.convert.execute import convert
 from lockstep.convert.plan import Copy, Loop, Plan, check, folded, joined, plan
 from lockstep.errors import LockstepError
@@ -118,7 +119,15 @@ def test_blocks_lie_where_the_tables_say() -> None:
         Placement(9, (7, 9, 4)),
         Placement(9, (7, -1, 4)),
         Placement(9, (7, 4)),
+        Placement(9, (7, 2**70, 4)),
+        Placement(9, (7, 2**63, 4)),
+        Placement(9, (7.0, 0.0, 4.0)),  # type: ignore[arg-type]
+        Placement(9, ("7", "0", "4")),  # type: ignore[arg-type]
+        Placement(9, ((7, 0, 4),)),  # type: ignore[arg-type]
+        Placement(9, ()),
         Placement(2),
+        Placement(-1),
+        Placement(9.0),  # type: ignore[arg-type]
     ],
 )
 def test_a_table_that_is_no_injection_is_refused(placement: Placement) -> None:
@@ -127,6 +136,14 @@ def test_a_table_that_is_no_injection_is_refused(placement: Placement) -> None:
         with pytest.raises(LockstepError) as fault:
             plan(layout, layout, GEOMETRY, *pair)
         assert fault.value.code == "BAD_VALUE"
+
+
+def test_numbers_of_other_libraries_are_numbers() -> None:
+    layout = catalogue.find("vllm/vllm-0.23-nhd")
+    own = plan(layout, layout, GEOMETRY, Placement(9, (7, 0, 4)))
+    pool, table = np.int32(9), np.array([7, 0, 4], dtype=np.uint8)
+    given = Placement(pool, table)  # type: ignore[arg-type]
+    assert document(plan(layout, layout, GEOMETRY, given)) == document(own)
 
 
 @settings(max_examples=60, deadline=None)
