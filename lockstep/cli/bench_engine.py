@@ -37,6 +37,8 @@ def bench_engine(
     from lockstep.engine.opening import open_model
     from lockstep.engine.tiny import TinyModel
 
+    if against not in ("fast", "fast_torch"):
+        raise typer.BadParameter(f"fast or fast_torch, not {against}", param_hint="--against")
     source = model or TinyModel()
     host, fast = (open_model(source, name, dtype).model for name in ("host", against))
     rows: list[tuple[str, str, str]] = []

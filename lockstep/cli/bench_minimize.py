@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -33,11 +34,10 @@ def bench_minimize(
     from lockstep.cli.tables import Table, show_table
     from lockstep.minimize import benchmark, shrink_ray
 
-    chosen = [one for one in benchmark.findings() if not only or one.mutation in only]
-    settings = benchmark.picire_settings()
-    unknown = sorted(set(setting) - set(settings))
-    if not chosen or unknown:
-        raise typer.BadParameter(f"{', '.join(unknown) or ', '.join(only)}: none of this name")
+    findings, settings = benchmark.findings(), benchmark.picire_settings()
+    _require_known(only, [one.mutation for one in findings], "--only")
+    _require_known(setting, settings, "--setting")
+    chosen = [one for one in findings if not only or one.mutation in only]
     contestants: dict[str, Contestant] = {"lockstep": benchmark.lockstep}
     for name, values in settings.items():
         if not setting or name in setting:
@@ -61,6 +61,17 @@ def bench_minimize(
         say(f"Shrink Ray: {len(chosen)} of {len(chosen)} findings not run, {absent}")
     if not _judged(found, benchmark.GOAL):
         raise typer.Exit(3)
+
+
+def _require_known(given: Sequence[str], known: Collection[str], option: str) -> None:
+    """Refuse a name that is none.
+
+    Raises:
+        typer.BadParameter: it, at the option.
+    """
+    for name in given:
+        if name not in known:
+            raise typer.BadParameter(f"one of {'; '.join(known)}, not {name}", param_hint=option)
 
 
 def _row(effort: Effort) -> tuple[str, ...]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from lockstep.cli.options import ISSUED_AT, OWN_KEY
-
-if TYPE_CHECKING:
-    pass
 
 RECORDS = Path("certification.records.jsonl")
 """Where rounds are kept as they come, unless a file is named."""
@@ -114,7 +111,7 @@ def certify(
     given: dict[str, Any] = {
         "endpoint": endpoint,
         "model": model,
-        "adapter": _adapter(adapter),
+        "adapter": known_adapter(adapter),
         "key_variable": api_key_env,
         "timeout": timeout,
         "budget": duration(budget, "--budget"),
@@ -139,7 +136,12 @@ def _names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(name.strip() for name in text.split(","))
 
 
-def _adapter(name: str | None) -> str | None:
+def known_adapter(name: str | None) -> str | None:
+    """Give the name of an adapter back; None is to be found out.
+
+    Raises:
+        LockstepError: USAGE, there is none of this name.
+    """
     from lockstep.certify.adapters.catalogue import ADAPTERS
     from lockstep.errors import LockstepError
 

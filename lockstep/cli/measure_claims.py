@@ -126,6 +126,8 @@ def show(
 
     if plot is not None:
         options.require_output(plot, "--plot")
+        if plot.suffix not in (".svg", ".png"):
+            raise typer.BadParameter(f"{plot} ends in neither .svg nor .png", param_hint="--plot")
     try:
         data = present(certificate, trust, withdrawals, rows)
     except typer.Exit:
@@ -136,7 +138,7 @@ def show(
         from lockstep.evidence.index import statement_of
         from lockstep.measure.plot import draw
 
-        draw(statement_of(data)["predicate"], plot)
+        draw(_of_measurement(statement_of(data)["predicate"]), plot)
         say(f"wrote {plot}")
 
 
@@ -158,9 +160,9 @@ def substitute(
     from lockstep.evidence.index import statement_of
     from lockstep.measure.comparisons import require_substitutable
 
-    predicate = statement_of(verified(certificate, trust, withdrawals))["predicate"]
-    if "gates" not in predicate:
-        raise typer.BadParameter("not one of kind measurement", param_hint="CERTIFICATE")
+    predicate = _of_measurement(
+        statement_of(verified(certificate, trust, withdrawals))["predicate"]
+    )
     known = [one["id"] for one in predicate["profiles"]]
     for name, hint in ((profile, "PROFILE"), (by, "BY")):
         if name not in known:
@@ -172,6 +174,13 @@ def substitute(
         for verdict in places:
             require_substitutable(verdict, f"{by} for {profile}")
     say(f"{by} may serve in place of {profile}.")
+
+
+def _of_measurement(predicate: dict[str, Any]) -> dict[str, Any]:
+    """Refuse a certificate of another kind, which has neither fits nor gates."""
+    if "gates" not in predicate:
+        raise typer.BadParameter("not one of kind measurement", param_hint="CERTIFICATE")
+    return predicate
 
 
 def summary(predicate: dict[str, Any]) -> list[str]:

@@ -69,6 +69,7 @@ def probe(
         return
     from lockstep.certificate.times import claimed
     from lockstep.certify.config import Command, key_of
+    from lockstep.cli.certify import known_adapter
     from lockstep.cli.certify_result import require_library
     from lockstep.cli.measure_throughput import lengths_of, pinned
     from lockstep.cli.signing import conclude, own_key
@@ -82,6 +83,7 @@ def probe(
     require_output(output)
     if form not in ("tokens", "text"):
         raise LockstepError("USAGE", "--form", "tokens or text", form)
+    adapter = known_adapter(adapter)
     signer, issued = own_key(key), claimed(issued_at)
     commands: list[Command | None] = [Command(text) for text in launch] or [None]
     arms = [

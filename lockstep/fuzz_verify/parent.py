@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from lockstep.certificate.read import read_certificate
 from lockstep.certificate.statement import hunt_subjects, statement
 from lockstep.claims.hunt import predicate
 from lockstep.errors import LockstepError
@@ -51,14 +52,18 @@ def read(path: Path) -> Parent:
     """Take the statement of a certificate, of whichever kind; no files are supplied with it.
 
     Raises:
-        LockstepError: FILE_UNREADABLE, the file is none or holds no certificate.
+        LockstepError: FILE_UNREADABLE, the file is none or holds no certificate; LIMIT_SIZE.
     """
+    data = read_certificate(path)
     try:
-        payload = base64.b64decode(json.loads(path.read_bytes())["payload"], validate=True)
+        payload = base64.b64decode(json.loads(data)["payload"], validate=True)
         held = json.loads(payload)
         return Parent(Forge(held, held["predicate"]["issued_at"]), {})
-    except (OSError, ValueError, KeyError, TypeError, binascii.Error) as fault:
-        raise LockstepError("FILE_UNREADABLE", str(path), "a certificate", str(fault)) from None
+    except (ValueError, KeyError, TypeError, binascii.Error):
+        hint = "Give a certificate's file."
+        raise LockstepError(
+            "FILE_UNREADABLE", str(path), "a certificate", "something else", hint
+        ) from None
 
 
 def _file(path: str) -> bytes:

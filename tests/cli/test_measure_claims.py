@@ -230,6 +230,20 @@ def test_withdrawn_claims_are_shown(lockstep: Run, signed: Path) -> None:
     assert "A clock was set." in lockstep("show", "w/c.cert.json", "--trust", "trust.json")
 
 
+def test_a_plot_is_of_a_measurement_and_of_a_form_that_there_is(
+    lockstep: Run, signed: Path
+) -> None:
+    trust = ("--trust", "trust.json")
+    assert "--plot" in lockstep("measure", "show", str(signed), *trust, "--plot", "f.gif", exit=2)
+    lockstep(
+        "withdraw", str(signed), "--pointer", "", "--reason", "A clock was set.",
+        "--key", "key.pem", *ISSUED,
+    )  # fmt: skip
+    asked = ("measure", "show", "withdrawal.cert.json", *trust, "--plot", "f.svg")
+    assert "not one of kind measurement" in lockstep(*asked, exit=2)
+    assert not Path("f.svg").exists()
+
+
 def test_a_plot_is_drawn_of_the_fits(lockstep: Run, signed: Path) -> None:
     pytest.importorskip("matplotlib")
     arguments = ("measure", "show", str(signed), "--trust", "trust.json", "--plot")

@@ -1,4 +1,4 @@
-"""Where nothing can be written, and when nothing can be signed, is told before anything runs."""
+"""Options that a command cannot act on are told, at their names, before anything runs."""
 
 from __future__ import annotations
 
@@ -75,6 +75,28 @@ def test_a_place_that_cannot_be_written_is_told_at_its_option(
 @pytest.mark.parametrize("time", ["yesterday", "2999-01-01T00:00:00Z"])
 def test_a_time_that_nothing_can_claim_is_told(command: str, time: str) -> None:
     assert "--issued-at" in told(command, "--issued-at", time)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "known"),
+    [
+        ("bench-engine", "--against", "fast_torch"),
+        ("bench-minimize", "--only", "finish_frees_nothing"),
+        ("certify", "--adapter", "llamacpp"),
+        ("measure --endpoint http://127.0.0.1:1 --i-control-this-endpoint", "--adapter", "tgi"),
+    ],
+)
+def test_a_name_that_is_none_is_told_with_those_that_there_are(
+    command: str, option: str, known: str
+) -> None:
+    said = told(command, option, "nobody")
+    assert option in said
+    assert known in said
+
+
+def test_a_certificate_is_what_is_mutated() -> None:
+    assert "a certificate" in told("fuzz-verify", "--certificate", FILE)
+    assert "none of this name" in told("fuzz-verify", "--certificate", NO_FOLDER)
 
 
 def test_a_scorer_without_prompts_has_nothing_to_score() -> None:
