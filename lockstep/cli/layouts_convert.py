@@ -54,7 +54,10 @@ def plan(
     from lockstep.cli import say
     from lockstep.convert.code import program
     from lockstep.convert.document import document
+    from lockstep.errors import LockstepError
 
+    if code is not None and as_json:
+        raise LockstepError("USAGE", "--json", "a document or a program", "--code as well")
     made = _plan(
         src,
         dst,

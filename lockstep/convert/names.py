@@ -65,11 +65,29 @@ def resolve(reference: str) -> Layout:
         raise LockstepError("USAGE", reference, expected, layout.name)
     if "block" in changed and not layout.block:
         raise LockstepError("USAGE", reference, "a block of a layout of blocks", layout.name)
+    if len(changed) < len(changes):
+        raise LockstepError("USAGE", reference, "each change once", ",".join(changes))
+    if changed.get("ranks") == 1:
+        layout = _joined(layout)
     return replace(
         layout,
         block=changed.get("block", layout.block),
         ranks=changed.get("ranks", layout.ranks),
     )
+
+
+def _joined(layout: Layout) -> Layout:
+    """Give a layout of ranks as one rank alone has it: without their axis."""
+    tensors = []
+    for tensor in layout.tensors:
+        groups = (_without_rank(group) for group in tensor.axes)
+        tensors.append(replace(tensor, axes=tuple(group for group in groups if group)))
+    return replace(layout, tensors=tuple(tensors), ranks=1, rank_axis="none")
+
+
+def _without_rank(group: str) -> str:
+    kept = [axis for axis in group.strip("()").split() if axis != "R"]
+    return f"({' '.join(kept)})" if len(kept) > 1 else "".join(kept)
 
 
 def _change(reference: str, change: str) -> tuple[str, int]:

@@ -108,6 +108,8 @@ def test_names_and_strides_of_others(lockstep: Run) -> None:
         (("plan", "vllm:NHD,ranks=3", "vllm:NHD"), "USAGE", 2),
         (("plan", "lmcache:KV_2TD,block=3", "vllm:NHD"), "USAGE", 2),
         (("plan", "vllm:NHD,block=0", "vllm:NHD"), "USAGE", 2),
+        (("plan", "vllm:NHD,block=8,block=4", "vllm:NHD"), "USAGE", 2),
+        (("plan", "vllm:NHD", "vllm:HND", "--code", "numpy", "--json"), "USAGE", 2),
         (("plan", "vllm:NHD", "vllm:HND", "--code", "jax"), "USAGE", 2),
         (("plan", "vllm:NHD", "vllm:HND", "--source-table", "1,x"), "USAGE", 2),
         (("plan", "vllm/vllm-mla", "vllm:NHD"), "X1_LATENT_KV", 3),

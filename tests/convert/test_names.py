@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from lockstep.convert.buffers import AS_DECLARED
+from lockstep.convert.document import document
 from lockstep.convert.names import by_strides, names, resolve, strided
+from lockstep.convert.plan import plan
 from lockstep.errors import LockstepError
 from lockstep.layouts import catalogue
+from lockstep.layouts.declaration import layouts_root
 from lockstep.layouts.geometry import Geometry
 from lockstep.layouts.realise import is_realisable
 
@@ -63,3 +69,24 @@ def test_axes_that_name_none_are_refused(axes: str, shape: tuple[int, ...]) -> N
     with pytest.raises(LockstepError) as fault:
         by_strides(GEOMETRY, axes, shape, shape)
     assert (fault.value.code, fault.value.pointer) == ("USAGE", "--axes")
+
+
+@pytest.mark.parametrize("name", ["vllm/vllm-tp2", "vllm/vllm-tp8-replicated"])
+def test_one_rank_has_no_axis_of_ranks(name: str) -> None:
+    whole, one = catalogue.find("vllm/vllm-0.22-nhd"), resolve(f"{name},ranks=1")
+    assert (one.tensors, one.block, one.ranks) == (whole.tensors, whole.block, 1)
+    made = document(plan(resolve(f"{name},ranks=8"), one, GEOMETRY))
+    other = document(plan(resolve(f"{name},ranks=8"), whole, GEOMETRY))
+    assert made["copies"] == other["copies"]
+    latent = resolve("vllm/vllm-mla-tp2,ranks=1")
+    assert latent.tensors == catalogue.find("vllm/vllm-mla").tensors
+
+
+def test_a_rank_within_a_group_is_left_out_of_it(tmp_path: Path) -> None:
+    text = (layouts_root() / "vllm/vllm-tp2.toml").read_text("utf-8")
+    for group, left in (('"KV", "(R H)"', "H"), ('"KV", "(R H 1)"', "(H 1)")):
+        axes = f'axes = [{group}, "Tb", "Ti", "D"]'
+        file = tmp_path / "grouped.toml"
+        file.write_text(re.sub(r"axes = \[.*\]", axes, text), "utf-8")
+        (tensor,) = resolve(f"{file},ranks=1").tensors
+        assert tensor.axes == ("KV", left, "Tb", "Ti", "D")
