@@ -13,6 +13,7 @@ import pytest
 from lockstep import spec
 from lockstep.certify import config_table
 from lockstep.certify.adapters.catalogue import ADAPTERS, is_verified
+from lockstep.certify.ask import Ask
 from lockstep.certify.config import read_config
 from tests.docs.documents import blocks, rows
 
@@ -63,5 +64,6 @@ def test_its_tables_are_those_of_the_data() -> None:
         assert form.startswith({"tokens": "ids", "text": "text"}[adapter.form])
         assert gauge == (f"`{adapter.running[0]}`" if adapter.running else "none")
         assert verified == ("yes" if is_verified(adapter.name) else "no")
-        assert asked.startswith("`/")
+        prompt = (1,) if adapter.form == "tokens" else "a"
+        assert asked == f"`{adapter.call(Ask(prompt, 1))[0]}`"
     assert [row[0].strip("`") for row in rows(GUIDE, "adapter")] == list(ADAPTERS)
