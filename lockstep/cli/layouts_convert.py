@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lockstep.cli import options
 from lockstep.cli.layouts_files import REFERENCE, as_document, numbers, read_bytes
 from lockstep.cli.layouts_geometry import sizes, with_geometry
 
@@ -103,6 +104,7 @@ def convert(
     from lockstep.cli import say
     from lockstep.convert import execute
 
+    options.require_output(output_file)
     made = _plan(
         src,
         dst,

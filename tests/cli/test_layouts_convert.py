@@ -116,6 +116,8 @@ def test_names_and_strides_of_others(lockstep: Run) -> None:
         (("plan", "vllm/vllm-fp8", "vllm:NHD"), "NOT_LOSSLESS", 3),
         (("convert", "vllm:NHD", "vllm:HND", "--input", "no.kv", "--output", "x"),
          "FILE_UNREADABLE", 2),
+        (("convert", "vllm:NHD", "vllm:HND", "--input", "no.kv", "--output", "none/x"),
+         "--output", 2),
         (("import", "--axes", "QQ", "--shape", "1,1", "--strides", "1,1"), "USAGE", 2),
     ],
 )  # fmt: skip
