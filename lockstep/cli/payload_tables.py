@@ -69,7 +69,7 @@ def hunt(predicate: dict[str, Any], rows: bool) -> list[Table]:
         ),
         table(
             "layouts",
-            ("layout", "native shapes", "padding"),
+            ("layout", "native shapes", "positions of padding"),
             map(_layout, predicate["layouts"]),
             "/predicate/layouts",
         ),
@@ -226,4 +226,4 @@ def _layout(layout: dict[str, Any]) -> tuple[str, str, str]:
     shapes = [f"{shape['tensor']} {shape['extents']}" for shape in derived["native_shapes"]]
     if not derived["realisable"]:
         return layout["name"], "not at this geometry", ""
-    return layout["name"], "; ".join(shapes), f"padding {derived['padding_positions']}"
+    return layout["name"], "; ".join(shapes), str(derived["padding_positions"])
