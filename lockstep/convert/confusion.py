@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from lockstep.layouts.geometry import Geometry
 
 Bytes = NDArray[np.uint8]
 Indices = tuple[NDArray[np.int64], ...]
-"""Numbers of layer, token, head and dimension, of shapes that go together."""
+"""Numbers of layer, token, head and dimension."""
 
 PROBES = 512
 """Elements of a component that every confusion is held against before all of them are."""
@@ -88,15 +89,15 @@ def difference(
     positions = differing = missing = 0
     first = None
     for a, b in zip(came.side.components, due.side.components, strict=True):
-        for replica in range(b.heads.shape[1]):
-            places = due.places(b, replica, _all(b))
-            wrong = bytes_.unlike(came.places(a, 0, _all(a)), places, a.bytes)
+        for replica, mesh in product(range(b.heads.shape[1]), _meshes(_all(b))):
+            places = due.places(b, replica, mesh)
+            wrong = bytes_.unlike(came.places(a, 0, mesh), places, a.bytes)
             positions += places.size
             differing += int(wrong.sum())
             missing += int(bytes_.beyond(places, a.bytes).sum())
             if first is None and wrong.any():
-                layer, token, head, dim = (int(one) for one in np.argwhere(wrong)[0])
-                first = (a.name, layer, token, head, dim, int(places[layer, token, head, dim]))
+                _, token, head, dim = at = tuple(int(one) for one in np.argwhere(wrong)[0])
+                first = (a.name, int(mesh[0].flat[0]), token, head, dim, int(places[at]))
     found = [
         Explained(one, _elsewhere(tried, _Tried(one, came, due)))
         for one in candidates(came.side, due.side, geometry)
@@ -139,7 +140,7 @@ class _Laid:
         self.bytes = int(self._starts[-1])
 
     def places(self, part: Component, replica: int, indices: Indices) -> Offsets:
-        """Give where elements of a component are."""
+        """Give where elements of a component are, of whose numbers the shapes go together."""
         layer, token, head, dim = indices
         address = (
             part.base
@@ -166,16 +167,23 @@ class _Tried(NamedTuple):
             indices = _all(a)
             if kept is not None:
                 layer, token, head, dim = indices
-                indices = layer, token[:, : kept.tokens], head[:, :, : kept.heads], dim
+                indices = layer, token[: kept.tokens], head[: kept.heads], dim
             replicas = b.heads.shape[1]
             for replica in range(replicas if kept is None else min(replicas, kept.replicas)):
                 yield a, b, replica, indices
 
 
 def _all(part: Component) -> Indices:
-    """Give the numbers of all elements, in an open mesh."""
+    """Give the numbers that elements have on each axis."""
     counts = (len(part.layers), len(part.tokens), len(part.heads), len(part.dims))
-    return np.ix_(*(np.arange(count, dtype=np.int64) for count in counts))
+    return tuple(np.arange(count, dtype=np.int64) for count in counts)
+
+
+def _meshes(indices: Indices) -> Iterator[Indices]:
+    """Give the elements that have one of these numbers on each axis, a layer at a time."""
+    layers, *rest = indices
+    for layer in layers:
+        yield np.ix_(np.array([layer]), *rest)
 
 
 def _tried(one: Confusion, geometry: Geometry) -> _Tried | None:
@@ -199,12 +207,10 @@ def _explains(tried: _Tried, geometry: Geometry, bytes_: _Bytes) -> bool:
         return False
     chooser = np.random.default_rng(0)
     for a, b, replica, indices in tried.moved():
-        some = tuple(one.reshape(-1)[chooser.integers(0, one.size, PROBES)] for one in indices)
-        for numbers in (some, indices):
-            source, destination = (
-                tried.came.places(a, 0, numbers), tried.to.places(b, replica, numbers)
-            )  # fmt: skip
-            if bytes_.unlike(source, destination, a.bytes).any():
+        some = tuple(one[chooser.integers(0, len(one), PROBES)] for one in indices)
+        for mesh in chain([some], _meshes(indices)):
+            came, to = tried.came.places(a, 0, mesh), tried.to.places(b, replica, mesh)
+            if bytes_.unlike(came, to, a.bytes).any():
                 return False
     return not tried.confusion.leaves(geometry) or _rest_is_one_value(tried, given)
 
@@ -213,9 +219,10 @@ def _rest_is_one_value(tried: _Tried, given: Bytes) -> bool:
     """Whether what was not written is as memory that was made and left."""
     left = np.ones(len(given), dtype=np.bool_)
     for _, b, replica, indices in tried.moved():
-        places = tried.to.places(b, replica, indices)
-        for byte in range(b.bytes):
-            left[places + byte] = False
+        for mesh in _meshes(indices):
+            places = tried.to.places(b, replica, mesh)
+            for byte in range(b.bytes):
+                left[places + byte] = False
     rest = given[left]
     return not len(rest) or bool((rest == rest[0]).all())
 
@@ -226,10 +233,10 @@ def _elsewhere(tried: _Tried, true: _Tried) -> int:
     whole = zip(true.came.side.components, true.to.side.components, strict=True)
     due = {b.name: (a, b) for a, b in whole}
     for a, b, replica, indices in tried.moved():
-        if replica == 0:
-            here, there = due[b.name]
-            taken = tried.came.places(a, 0, indices) == true.came.places(here, 0, indices)
-            put = tried.to.places(b, 0, indices) == true.to.places(there, 0, indices)
+        here, there = due[b.name]
+        for mesh in _meshes(indices) if replica == 0 else ():
+            taken = tried.came.places(a, 0, mesh) == true.came.places(here, 0, mesh)
+            put = tried.to.places(b, 0, mesh) == true.to.places(there, 0, mesh)
             right += int((taken & put).sum())
     every = sum(len(a.layers) * len(a.tokens) * len(a.heads) * len(a.dims) for a, _ in due.values())
     return every - right
