@@ -166,9 +166,13 @@ async def _form(dialogue: Dialogue, able: set[str], plan: Mapping[str, Any]) -> 
                 return form, reply
             if reply.failure is not None and reply.failure.kind == "refused":
                 raise _down(dialogue.client, reply.failure.detail)
-            if reply.failure is None or reply.failure.status not in _NOT_TAKEN:
+            if not _not_taken(reply):
                 raise _unanswered(reply, _FAILED)
     raise _unanswered(reply)
+
+
+def _not_taken(reply: Reply) -> bool:
+    return reply.failure is not None and reply.failure.status in _NOT_TAKEN
 
 
 def _unanswered(reply: Reply, hint: str | None = None) -> LockstepError:
@@ -215,7 +219,10 @@ async def _drop(able: set[str], name: str, works: Callable[[], Awaitable[bool]])
 
 async def _echoes(dialogue: Dialogue, form: str) -> bool:
     reply = await _sent(dialogue, replace(_ask(form, True, top=1, echo=True), max_new=1))
-    return reply.answer is not None and reply.answer.output.prompt_logprobs is not None
+    if reply.answer is None:
+        # What fails is asked again in rounds, where a failure counts.
+        return not _not_taken(reply)
+    return reply.answer.output.prompt_logprobs is not None
 
 
 async def _resets(dialogue: Dialogue) -> bool:

@@ -42,6 +42,23 @@ class NoTopK(Behaviour):
         return 422 if "top_k" in asked.body else 200
 
 
+class EchoFails(Behaviour):
+    """A prompt is not scored."""
+
+    def __init__(self, status: int) -> None:
+        self._status = status
+
+    def status(self, asked: Asked) -> int:
+        """Fail at it."""
+        return self._status if asked.echo else 200
+
+
+@pytest.mark.parametrize(("status", "offered"), [(400, False), (500, True)])
+def test_what_fails_is_offered_still_so_that_rounds_count_it(status: int, offered: bool) -> None:
+    with FakeEndpoint(EchoFails(status)) as fake:
+        assert ("echo" in learnt(fake.url)[0].offers) is offered
+
+
 def test_an_honest_server_is_asked_by_token_ids() -> None:
     with FakeEndpoint() as fake:
         found, _ = learnt(fake.url)
