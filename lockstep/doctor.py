@@ -74,8 +74,8 @@ class Finding:
 def examine() -> list[Finding]:
     """Look for each tool, in the order in which a person comes to need them."""
     looks: tuple[Callable[[], list[Finding]], ...] = (
-        _python, _verifier, _numpy, _engine_files, _server, _torch, _transformers, _lean, _solvers,
-        _go, _weights,
+        _python, _verifier, _numpy, _certifier, _conversion, _plot, _engine_files, _server, _torch,
+        _transformers, _lean, _solvers, _go, _weights,
     )  # fmt: skip
     return [finding for look in looks for finding in look()]
 
@@ -162,6 +162,19 @@ def _numpy() -> list[Finding]:
         return [Finding("NumPy", True, found, purpose)]
     remedy = "something set this process to flush subnormal numbers; start without it"
     return [Finding("NumPy", False, f"{found}; subnormals {seen['subnormals']}", purpose, remedy)]
+
+
+def _certifier() -> list[Finding]:
+    return _installed("httpx", "httpx", "`lockstep certify` and `lockstep measure`", "certify")
+
+
+def _conversion() -> list[Finding]:
+    purpose = "`lockstep layouts convert` at its fastest; without it NumPy converts"
+    return _installed("numba", "numba", purpose, "convert")
+
+
+def _plot() -> list[Finding]:
+    return _installed("matplotlib", "matplotlib", "`lockstep measure show --plot`", "plot")
 
 
 def _engine_files() -> list[Finding]:

@@ -53,6 +53,9 @@ def test_what_is_there_needs_no_remedy(machine: dict[str, dict[str, Any]]) -> No
     ("distribution", "names"),
     [
         ("numpy", {"NumPy"}),
+        ("httpx", {"httpx"}),
+        ("numba", {"numba"}),
+        ("matplotlib", {"matplotlib"}),
         ("safetensors", {"safetensors"}),
         ("tokenizers", {"tokenizers"}),
         ("uvicorn", {"uvicorn"}),
