@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from lockstep.convert.execute import Part, parts
+from lockstep.convert.parts import Part, parts
 from lockstep.convert.plan import Plan
 from lockstep.errors import LockstepError
 

@@ -11,8 +11,8 @@ import torch
 import triton
 import triton.language as tl
 
-from lockstep.convert.execute import Part, parts
 from lockstep.convert.memory import names_of, require_apart
+from lockstep.convert.parts import Part, parts
 from lockstep.convert.plan import Loop, Plan
 from lockstep.errors import LockstepError
 

@@ -1,8 +1,9 @@
 """Copies as machine code, compiled by Numba where it is installed [CONV-10].
 
 NumPy leaves its loop after each run, and reads each line of the destination before it overwrites
-it. Here runs of whole cache lines are stored past the cache, in the order of the source; shorter
-ones are taken in square tiles, so that the lines of both sides stay in the cache meanwhile.
+it. Here whole lines are stored past the cache, and what is read is asked for ahead. Runs that fill
+lines are copied one by one, in the order of the source. Shorter ones are gathered in tiles, in the
+order of the destination, in memory that stays in the first-level cache, and stored from there.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from importlib.util import find_spec
 from typing import Any
 
 LINE = 64
-"""Bytes of a cache line, and of the widest store."""
-WIDTHS = (64, 16, 8, 4, 2, 1)
-"""Bytes of an item that one load and one store move."""
+"""Bytes of a cache line, and of the widest move."""
+WIDTHS = (64, 32, 16, 8, 4, 2, 1)
+"""Bytes that one load and one store move."""
+AHEAD = 2048
+"""Bytes from what is read to what is asked for: some hundred nanoseconds of a core's bandwidth."""
 
-Kernel = Callable[..., None]
+Kernel = Callable[..., Any]
 
 
 def installed() -> bool:
@@ -26,45 +29,183 @@ def installed() -> bool:
 
 
 @cache
-def kernel(width: int, past_cache: bool) -> Kernel:
-    """Give `f(destination, source, items, first, second, tile, outer)`, which copies runs.
+def streamed(whole_lines: bool, past_cache: bool) -> Kernel:
+    """Give `f(destination, source, length, first, second, outer)`, which copies run by run.
 
-    `destination` and `source` are addresses; `items` of `width` bytes are a run; `first` and
-    `second` are the two inner loops, each (count, source step, destination step) in bytes, the
-    second one the inner, both taken in tiles of `tile` by `tile`; `outer` has shape (n, 3) and
-    holds the other loops likewise. Stores are aligned to `width` where they go past the cache.
-    The interpreter is released.
+    `destination` and `source` are addresses; `length` are the bytes of a run; `first` and `second`
+    are the two inner loops, each (count, source step, destination step) in bytes, the second one
+    the inner; `outer` has shape (n, 3) and holds the other loops likewise. With `whole_lines` all
+    runs are whole lines in the destination. The interpreter is released.
     """
-    import numba
+    stretch = (_lines if whole_lines else _stretch)(past_cache, asks=True)
+    turns, place = _outer()
 
-    move = _move(width, past_cache)
+    def copy(destination, source, length, first, second, outer):  # type: ignore[no-untyped-def]
+        for turn in range(turns(outer)):
+            to, came = destination + place(outer, turn, 2), source + place(outer, turn, 1)
+            for i in range(first[0]):
+                for j in range(second[0]):
+                    here = to + i * first[2] + j * second[2]
+                    stretch(here, came + i * first[1] + j * second[1], length)
 
-    @numba.njit(nogil=True)
-    def copy(destination, source, items, first, second, tile, outer):  # type: ignore[no-untyped-def]
+    return _compiled(copy)
+
+
+@cache
+def tiled(width: int, whole_lines: bool, past_cache: bool) -> Kernel:
+    """Give `f(destination, source, length, first, second, outer, tile, ahead, scratch)`.
+
+    It copies in tiles of `tile` = (turns of the first loop, turns of the second). Where `scratch`
+    is an address, of memory for a tile, the second loop's runs touch in the destination: a tile is
+    gathered there and stored row by row, or at once where its rows touch too. Where it is 0, runs
+    go to their places one by one. A run is moved `width` bytes at a time, at most its length, the
+    last move reaching back over others. While a column of a tile is read, the one `ahead` bytes
+    further is asked for; 0 for none. With `whole_lines` all rows are whole lines. The rest is as of
+    `streamed`.
+    """
+    turns, place = _outer()
+    gather, store = _gather(width), _store(whole_lines, past_cache)
+
+    def copy(destination, source, length, first, second, outer, tile, ahead, scratch):  # type: ignore[no-untyped-def]
+        for turn in range(turns(outer)):
+            to, came = destination + place(outer, turn, 2), source + place(outer, turn, 1)
+            for j in range(0, second[0], tile[1]):
+                columns = min(tile[1], second[0] - j)
+                for i in range(0, first[0], tile[0]):
+                    rows = min(tile[0], first[0] - i)
+                    here = to + i * first[2] + j * second[2]
+                    there = came + i * first[1] + j * second[1]
+                    away = (first[1], second[1])
+                    if scratch:
+                        row = columns * length
+                        gather(scratch, there, length, (rows, columns), (row, length), away, ahead)
+                        store(here, scratch, rows, first[2], row)
+                    else:
+                        near = (first[2], second[2])
+                        gather(here, there, length, (rows, columns), near, away, ahead)
+
+    return _compiled(copy)
+
+
+def _gather(width: int) -> Kernel:
+    """Give `f(to, came, length, counts, near, away, ahead)`, which copies a tile's runs.
+
+    `counts`, `near` and `away` are of rows and of columns: how many, and the steps on both sides.
+    """
+    move, ask = _move(width), _ask()
+
+    def gather(to, came, length, counts, near, away, ahead):  # type: ignore[no-untyped-def]
+        for j in range(counts[1]):
+            column = came + j * away[1]
+            if ahead:
+                for at in range(0, counts[0] * length, LINE):
+                    ask(column + ahead + at)
+            for i in range(counts[0]):
+                here, there = to + i * near[0] + j * near[1], column + i * away[0]
+                for at in range(0, length - width, width):
+                    move(here + at, there + at)
+                move(here + length - width, there + length - width)
+
+    return _compiled(gather)
+
+
+def _store(whole_lines: bool, past_cache: bool) -> Kernel:
+    """Give `f(to, scratch, rows, step, row)`, which stores rows of so many bytes, a step apart."""
+    stretch = (_lines if whole_lines else _stretch)(past_cache, asks=False)
+
+    def store(to, scratch, rows, step, row):  # type: ignore[no-untyped-def]
+        if step == row:
+            stretch(to, scratch, rows * row)
+        else:
+            for i in range(rows):
+                stretch(to + i * step, scratch + i * row, row)
+
+    return _compiled(store)
+
+
+@cache
+def _stretch(past_cache: bool, asks: bool) -> Kernel:
+    """Give `f(destination, source, length)`; `_lines`, and what is left before and behind them."""
+    lines, edge = _lines(past_cache, asks), _edge()
+
+    def stretch(to, came, length):  # type: ignore[no-untyped-def]
+        head = min(-to % LINE, length)
+        end = head + (length - head) // LINE * LINE
+        edge(to, came, head)
+        lines(to + head, came + head, end - head)
+        edge(to + end, came + end, length - end)
+
+    return _compiled(stretch)
+
+
+@cache
+def _lines(past_cache: bool, asks: bool) -> Kernel:
+    """Give `f(destination, source, length)`, which copies whole lines of the destination.
+
+    With `asks` it asks for what it will read AHEAD.
+    """
+    move, ask = _move(LINE, past_cache), _ask()
+
+    def lines(to, came, length):  # type: ignore[no-untyped-def]
+        for at in range(0, length, LINE):
+            if asks:
+                ask(came + at + AHEAD)
+            move(to + at, came + at)
+
+    return _compiled(lines)
+
+
+@cache
+def _edge() -> Kernel:
+    """Give `f(destination, source, length)` for less than a line."""
+    move_16, move_8, move_1 = _move(16), _move(8), _move(1)
+
+    def edge(to, came, length):  # type: ignore[no-untyped-def]
+        at = 0
+        while length - at >= 16:
+            move_16(to + at, came + at)
+            at += 16
+        if length - at >= 8:
+            move_8(to + at, came + at)
+            at += 8
+        while at < length:
+            move_1(to + at, came + at)
+            at += 1
+
+    return _compiled(edge)
+
+
+@cache
+def _outer() -> tuple[Kernel, Kernel]:
+    """Give `turns(outer)`, how many there are of all loops, and `place(outer, turn, side)`.
+
+    The latter is how far the loops have gone on one side.
+    """
+
+    def turns(outer):  # type: ignore[no-untyped-def]
         total = 1
         for level in range(outer.shape[0]):
             total *= outer[level, 0]
-        for number in range(total):
-            to, came, left = destination, source, number
-            for level in range(outer.shape[0] - 1, -1, -1):
-                place = left % outer[level, 0]
-                left //= outer[level, 0]
-                came += place * outer[level, 1]
-                to += place * outer[level, 2]
-            for row in range(0, first[0], tile):
-                for column in range(0, second[0], tile):
-                    for i in range(row, min(row + tile, first[0])):
-                        for j in range(column, min(column + tile, second[0])):
-                            here = to + i * first[2] + j * second[2]
-                            there = came + i * first[1] + j * second[1]
-                            for item in range(items):
-                                move(here + item * width, there + item * width)
+        return total
 
-    return copy
+    def place(outer, turn, side):  # type: ignore[no-untyped-def]
+        far = 0
+        for level in range(outer.shape[0] - 1, -1, -1):
+            far += turn % outer[level, 0] * outer[level, side]
+            turn //= outer[level, 0]
+        return far
+
+    return _compiled(turns), _compiled(place)
 
 
-def _move(width: int, past_cache: bool) -> Any:
-    """Give the intrinsic that moves one item between two addresses."""
+def _compiled(function: Kernel) -> Kernel:
+    import numba
+
+    return numba.njit(nogil=True)(function)
+
+
+def _move(width: int, past_cache: bool = False) -> Any:
+    """Give the intrinsic that moves so many bytes between two addresses."""
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
@@ -86,3 +227,23 @@ def _move(width: int, past_cache: bool) -> Any:
         return types.void(types.intp, types.intp), emit
 
     return intrinsic(move)
+
+
+def _ask() -> Any:
+    """Give the intrinsic that asks for the line at an address, which need not be memory."""
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    def ask(context: Any, address: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+            prefetch = builder.module.declare_intrinsic("llvm.prefetch.p0", fnty=kind)
+            to_read, keep, data = word(0), word(3), word(1)
+            builder.call(prefetch, [builder.inttoptr(arguments[0], byte), to_read, keep, data])
+            return context.get_dummy_value()
+
+        return types.void(types.intp), emit
+
+    return intrinsic(ask)

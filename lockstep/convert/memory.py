@@ -10,10 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.convert.buffers import Buffer
+from lockstep.convert.kernels import LINE
 from lockstep.convert.plan import Plan
 from lockstep.errors import LockstepError
 
 Bytes = NDArray[np.uint8]
+
+
+def empty(length: int) -> Bytes:
+    """Give memory that begins at a cache line, its content whatever it holds."""
+    whole = np.empty(length + LINE, dtype=np.uint8)
+    start = -whole.ctypes.data % LINE
+    return whole[start : start + length]
 
 
 class Span(NamedTuple):

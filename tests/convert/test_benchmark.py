@@ -8,7 +8,9 @@ from lockstep.convert.benchmark import CASES, Case, Timed, timed
 from lockstep.errors import LockstepError
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.source} {case.destination}")
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.source} {case.destination} {case.dims}"
+)
 def test_all_contestants_do_the_same(case: Case) -> None:
     one = timed(case, 1 << 18, 1, threads=1)
     assert set(one.seconds) == {

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.convert import execute, kernels
+from lockstep.convert import kernels, parts
 from lockstep.convert.buffers import Placement
 from lockstep.convert.code import program
 from lockstep.convert.execute import convert
@@ -41,7 +41,7 @@ def between(source: str, destination: str, geometry: Geometry = GEOMETRY) -> Pla
 def test_engines_and_threads_agree(
     pair: tuple[str, str], engine: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execute, "LEAST_SHARE", 64)
+    monkeypatch.setattr(parts, "LEAST_SHARE", 64)
     made = between(*pair)
     source = native(made.source.layout, GEOMETRY)
     due = convert(made, source, threads=1, engine="numpy")

@@ -1,0 +1,79 @@
+"""Kernels copy what one assignment of NumPy copies, and nothing beside it [CONV-10]."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lockstep.convert.kernels import LINE
+from lockstep.convert.memory import empty
+from lockstep.convert.movers import LONG_RUN, TILE, by_numba, by_numpy, tile
+from lockstep.convert.parts import Part
+from lockstep.convert.plan import Loop
+
+LENGTHS = [1, 2, 3, 16, 24, 64, 80, 160, 192, 1000, LONG_RUN - 1, LONG_RUN, LONG_RUN + 65]
+UNTOUCHED = 0xEE
+
+
+def steps(counts: list[int], order: list[int], length: int, gaps: list[int]) -> list[int]:
+    """Lay loops out in memory, the last of `order` innermost, each with a gap behind its turns."""
+    found, size = [0] * len(counts), length
+    for place in reversed(order):
+        found[place] = size + gaps[place]
+        size = found[place] * counts[place]
+    return found
+
+
+def bytes_of(part: Part, side: int) -> int:
+    return part.length + sum((loop.times - 1) * abs(loop[side]) for loop in part.loops)
+
+
+@st.composite
+def drawn(draw: Any) -> tuple[Part, int]:
+    """Draw a part whose runs lie apart, some loops going backwards, and a skew of memory."""
+    length = draw(st.sampled_from(LENGTHS))
+    most = max(2, min(150, 60_000 // length))
+    counts = draw(st.lists(st.integers(1, 9), min_size=0, max_size=3))
+    counts.append(draw(st.integers(1, most // min(most, prod(counts)) + 1)))
+    sides = []
+    for _ in range(2):
+        order = draw(st.permutations(range(len(counts))))
+        gaps = [draw(st.sampled_from([0, 0, 0, 1, 64])) for _ in counts]
+        signs = [draw(st.sampled_from([1, 1, 1, -1])) for _ in counts]
+        sides.append(
+            [
+                sign * step
+                for sign, step in zip(signs, steps(counts, order, length, gaps), strict=True)
+            ]
+        )
+    loops = tuple(Loop(*one) for one in zip(counts, *sides, strict=True))
+    starts = [-sum(min(0, loop[side]) * (loop.times - 1) for loop in loops) for side in (1, 2)]
+    return Part(0, 0, *starts, length, loops), draw(st.sampled_from([0, 0, 1, 16]))
+
+
+@settings(max_examples=150, deadline=None)
+@example((Part(0, 0, 0, 0, 80, (Loop(8, 80, 23 * LINE), Loop(18, 640, 80))), 0))
+@given(drawn())
+def test_a_kernel_copies_as_numpy_does(one: tuple[Part, int]) -> None:
+    part, skew = one
+    source = np.random.default_rng(7).integers(0, 256, bytes_of(part, 1), dtype=np.uint8)
+    found, due = (empty(skew + bytes_of(part, 2) + LINE) for _ in range(2))
+    for memory in (found, due):
+        memory.fill(UNTOUCHED)
+    by_numba(part, source, found[skew:], past_cache=True)
+    by_numpy(part, source, due[skew:])
+    assert np.array_equal(found, due)
+
+
+@pytest.mark.parametrize("length", [1, 2, 16, 80, 160, 1000, LONG_RUN - 1])
+@pytest.mark.parametrize(("first", "second"), [(1024, 4096), (8, 16), (3, 2), (4096, 2)])
+def test_a_tile_is_of_the_loops_and_stays_small(length: int, first: int, second: int) -> None:
+    rows, columns = tile(length, Loop(first, length, 1), Loop(second, 1, length))
+    assert 1 <= rows <= first
+    assert 1 <= columns <= second
+    assert rows * columns == 1 or rows * columns * length <= TILE
