@@ -17,8 +17,12 @@ def register(app: typer.Typer) -> None:
 
 
 def bench_minimize(
-    only: list[str] = typer.Option([], help="A finding, by its operator; may be repeated."),
-    setting: list[str] = typer.Option([], help="A setting of picire (default: all of them)."),
+    only: list[str] = typer.Option(
+        [], metavar="<str>", help="A finding, by its operator; may be repeated."
+    ),
+    setting: list[str] = typer.Option(
+        [], metavar="<str>", help="A setting of picire; may be repeated (default: all)."
+    ),
     jobs: int = typer.Option(1, min=1, max=64, help="Worker processes of each contestant."),
 ) -> None:
     """Reduce ten findings with this reduction and with others, side by side.

@@ -26,7 +26,9 @@ def register(app: typer.Typer) -> None:
         ),
         table: bool = typer.Option(False, "--table", help="Only print the README's table."),
         only: list[str] = typer.Option(
-            [], help="Make this certificate alone, by its file's name; may be given repeatedly."
+            [],
+            metavar="<str>",
+            help="Make this certificate alone, by its file's name; may be repeated.",
         ),
         records: Path | None = typer.Option(
             None, help="Where long campaigns keep their records, so that they can be taken up."

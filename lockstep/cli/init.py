@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    folder: Path = typer.Argument(Path("."), metavar="[DIR]", help="Folder (default: this one)."),
+    folder: Path = typer.Argument(Path("."), metavar="DIR", help="Folder (default: this one)."),
     endpoint: str | None = typer.Option(None, "--endpoint", help="URL of a server of your own."),
     controlled: bool = typer.Option(
         False, "--i-control-this-endpoint", help="State that the server is yours to load."

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 @_group.command()
 def build(
     modules: Annotated[
-        list[str] | None, typer.Argument(metavar="[MODULE]...", help="None for all.")
+        list[str] | None, typer.Argument(metavar="MODULE", help="None for all.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for objects, else Lake's.")

@@ -54,7 +54,7 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the NDJSON goes.")],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Modules or constants; none for all lemmas."),
+        typer.Argument(metavar="NAME", help="Modules or constants; none for all lemmas."),
     ] = None,
     built: Annotated[Path | None, FOLDER] = None,
 ) -> None:

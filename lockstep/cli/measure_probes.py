@@ -35,7 +35,10 @@ def probe(
         False, "--i-control-this-endpoint", help="State that the server is yours to load."
     ),
     launch: list[str] = typer.Option(
-        [], "--launch", help="Command that starts a server, {port} in it; several to compare."
+        [],
+        "--launch",
+        metavar="<str>",
+        help="Command that starts a server, {port} in it; may be repeated, to compare several.",
     ),
     model: str | None = typer.Option(None, "--model", help="Its model (default: its only one)."),
     adapter: str | None = typer.Option(
@@ -50,7 +53,10 @@ def probe(
     blocks: int = typer.Option(3, min=1, max=1024, help="Samples of each kind and server."),
     seed: int = typer.Option(1, min=0, max=(1 << 53) - 1, help="Of prompts and of the order."),
     pin: list[str] = typer.Option(
-        [], help="As 'server-0.runtime_version=0.1.0': a recorded constant of an identity."
+        [],
+        metavar="<str>",
+        help="As 'server-0.runtime_version=0.1.0': a recorded constant of an identity; may be "
+        "repeated.",
     ),
     output: Path = OUTPUT,
     key: Path | None = OWN_KEY,

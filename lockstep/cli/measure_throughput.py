@@ -44,10 +44,16 @@ def throughput(
         False, "--i-control-this-endpoint", help="State that the server at the URL is yours."
     ),
     criterion: list[str] = typer.Option(
-        [], help="As 'peer/invariant below 0.15': the ratio of walls that ends an endeavour."
+        [],
+        metavar="<str>",
+        help="As 'peer/invariant below 0.15': the ratio of walls that ends an endeavour; may be "
+        "repeated.",
     ),
     pin: list[str] = typer.Option(
-        [], help="As 'fast.runtime_version=0.1.0': a recorded constant of an arm's identity."
+        [],
+        metavar="<str>",
+        help="As 'fast.runtime_version=0.1.0': a recorded constant of an arm's identity; may be "
+        "repeated.",
     ),
     prompts: str | None = typer.Option(None, help="Tokens of each prompt, with commas."),
     max_new: int | None = typer.Option(None, min=1, max=65536, help="Tokens of each answer."),

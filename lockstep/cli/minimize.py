@@ -34,7 +34,9 @@ def minimize(
     seed: str | None = typer.Option(
         None, help="Of a store: POPULATION:SEED (default: its first failure)."
     ),
-    hold: list[str] = typer.Option([], help="A dimension that is not reduced; may be repeated."),
+    hold: list[str] = typer.Option(
+        [], metavar="<str>", help="A dimension that is not reduced; may be repeated."
+    ),
     certificate: Path | None = typer.Option(None, help="Certificate to write."),
     output: Path | None = typer.Option(None, "--output", "-o", help="Reduced case to write."),
     memo: Path | None = typer.Option(None, help="File in which outcomes are kept and found."),

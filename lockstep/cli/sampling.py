@@ -156,7 +156,7 @@ def sign(
 
 @_group.command(context_settings={"ignore_unknown_options": True})
 def parity(
-    command: list[str] = typer.Argument(..., metavar="-- CMD...", help="What to compare with."),
+    command: list[str] = typer.Argument(..., metavar="-- CMD", help="What to compare with."),
     count: int = typer.Option(20_000, "--positions", min=1, help="How many positions."),
     seed: str = typer.Option("1", "--seed", help="The same seed gives the same positions."),
     jobs: int = typer.Option(1, "--jobs", min=1, max=64, help="Processes side by side."),

@@ -74,7 +74,7 @@ def make_workload(
 
 
 def text_workload(
-    texts: list[str] = typer.Argument(metavar="TEXT...", help="A prompt each."),
+    texts: list[str] = typer.Argument(metavar="TEXT", help="A prompt each."),
     model: Path = typer.Option(..., "--model", help="A model's folder, with its tokenizer.json."),
     output: Path = OUTPUT,
     max_new: int = typer.Option(

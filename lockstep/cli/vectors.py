@@ -58,8 +58,11 @@ def build(
 
 @_group.command(context_settings={"ignore_unknown_options": True})
 def run(
-    command: Annotated[list[str], typer.Argument(metavar="-- CMD...", help="What to score.")],
-    area: Annotated[list[str] | None, typer.Option("--area", help="One area; repeatable.")] = None,
+    command: Annotated[list[str], typer.Argument(metavar="-- CMD", help="What to score.")],
+    area: Annotated[
+        list[str] | None,
+        typer.Option("--area", metavar="<str>", help="One area; may be repeated."),
+    ] = None,
     cli: Annotated[bool, typer.Option("--cli", help="Start CMD once a vector.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The score as JSON.")] = False,
 ) -> None:

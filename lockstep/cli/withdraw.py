@@ -19,7 +19,9 @@ def register(app: typer.Typer) -> None:
 
 def withdraw(
     certificate: Path = typer.Argument(..., help="The certificate that makes the claims."),
-    pointer: list[str] = typer.Option(..., help="Place of a claim in the statement (repeatable)."),
+    pointer: list[str] = typer.Option(
+        ..., metavar="<str>", help="Place of a claim in the statement; may be repeated."
+    ),
     reason: str = typer.Option(..., help="Why they are withdrawn."),
     instead: str | None = typer.Option(None, help="What holds instead."),
     output: Path = OUTPUT,
