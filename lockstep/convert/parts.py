@@ -58,7 +58,7 @@ def shared(part: Part, threads: int) -> list[Part]:
         return _cut_run(part, shares) if not part.loops else [part]
     at = part.loops.index(longest)
     # In steps that keep a share's beginning at a line where the part's is, if there are many.
-    step = LINE if longest.times >= LINE**2 else 1
+    step = LINE if longest.times >= max(LINE**2, shares * LINE) else 1
     cut = [longest.times // step * share // shares * step for share in range(shares)]
     cut.append(longest.times)
     return [
