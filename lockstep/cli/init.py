@@ -43,6 +43,8 @@ def init(
 
     if endpoint is not None and launch is not None:
         raise typer.BadParameter("an endpoint is there already", param_hint="--launch")
+    if launch is not None and "{port}" not in launch:
+        raise typer.BadParameter("write {port} where its port stands", param_hint="--launch")
     if endpoint is not None:
         # What `certify` would refuse is not written; whose the server is may be stated later.
         require_own(endpoint, controlled=True)

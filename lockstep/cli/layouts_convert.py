@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 SRC = typer.Argument(help=f"Layout of the source. {REFERENCE}")
 DST = typer.Argument(help="Layout of the destination, likewise.")
-SOURCE_POOL = typer.Option(None, help="Blocks (tokens) of the source's pool.")
+SOURCE_POOL = typer.Option(None, min=1, help="Blocks (tokens) of the source's pool.")
 SOURCE_TABLE = typer.Option(None, help="Numbers in the source's pool, by block: 7,3,12.")
-DESTINATION_POOL = typer.Option(None, help="Blocks (tokens) of the destination's pool.")
+DESTINATION_POOL = typer.Option(None, min=1, help="Blocks (tokens) of the destination's pool.")
 DESTINATION_TABLE = typer.Option(None, help="Numbers in the destination's pool, by block.")
 
 

@@ -46,7 +46,7 @@ def configuration(asked: Asked) -> str:
     if asked.endpoint is not None:
         state = "" if asked.controlled else "# "
         endpoint = (
-            f"endpoint = {_quoted(asked.endpoint)}\n"
+            f"endpoint = {_quoted(asked.endpoint, '--endpoint')}\n"
             f"{state}i_control_this_endpoint = true # it will be loaded heavily: is it yours?"
         )
         launch = ""
@@ -57,7 +57,7 @@ def configuration(asked: Asked) -> str:
         )
         launch = (
             "\n[certify.launch]                # a server that is started and stopped here\n"
-            f"command = {_quoted(asked.launch or BUILT_IN)}\n"
+            f"command = {_quoted(asked.launch or BUILT_IN, '--launch')}\n"
             "ready_seconds = 600             # until it must answer\n"
         )
     lifetimes = "1" if asked.endpoint is not None else "2"
@@ -72,7 +72,9 @@ def workflow(asked: Asked) -> str:
             "\n#   the variable LOCKSTEP_SOURCE   what pip installs, such as"
             "\n#     lockstep-llm[certify,serve] @ git+https://HOST/OWNER/lockstep@COMMIT"
         )
-    source = "${{ vars.LOCKSTEP_SOURCE }}" if asked.source is None else _quoted(asked.source)
+    source = (
+        "${{ vars.LOCKSTEP_SOURCE }}" if asked.source is None else _quoted(asked.source, "--source")
+    )
     return _filled("workflow.yml", source=source, variable=variable)
 
 
@@ -122,12 +124,12 @@ def _filled(name: str, **values: str) -> str:
     return Template(text).substitute(values)
 
 
-def _quoted(text: str) -> str:
+def _quoted(text: str, option: str) -> str:
     """Give a text as a string that TOML and YAML both read.
 
     Raises:
         LockstepError: USAGE, it has a control character or does not fit UTF-8.
     """
     if not text or not text.isprintable():
-        raise LockstepError("USAGE", "", "printable text", repr(text))
+        raise LockstepError("USAGE", option, "printable text", repr(text))
     return json.dumps(text, ensure_ascii=False)

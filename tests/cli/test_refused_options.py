@@ -94,6 +94,11 @@ def test_a_name_that_is_none_is_told_with_those_that_there_are(
     assert known in said
 
 
+@pytest.mark.parametrize("option", ["--source-pool", "--destination-pool"])
+def test_a_pool_has_a_place(option: str) -> None:
+    assert option in told("layouts plan vllm:LBNHC lmcache:KV_2LTD", option, "0")
+
+
 def test_a_certificate_is_what_is_mutated() -> None:
     assert "a certificate" in told("fuzz-verify", "--certificate", FILE)
     assert "none of this name" in told("fuzz-verify", "--certificate", NO_FOLDER)

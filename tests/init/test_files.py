@@ -148,8 +148,25 @@ def test_a_server_that_is_there_is_not_started_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert call(monkeypatch, "lockstep", "init", "--endpoint", "http://a", "--launch", "b") == 2
-    assert call(monkeypatch, "lockstep", "init", "--launch", "a\nb") == 2
+    both = ("--endpoint", "http://a", "--launch", "b {port}")
+    assert call(monkeypatch, "lockstep", "init", *both) == 2
+    assert written(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("--launch", "a\nb {port}"), ("--launch", "a server without a port"), ("--source", "")],
+)
+def test_what_certify_or_pip_could_not_run_is_not_written(
+    option: str,
+    text: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call(monkeypatch, "lockstep", "init", option, text) == 2
+    assert option in capsys.readouterr().err
     assert written(tmp_path) == set()
 
 
