@@ -214,6 +214,29 @@ def test_buffers_that_do_not_fit_are_refused() -> None:
         assert fault.value.code == "BAD_VALUE"
 
 
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+def test_no_conversion_is_in_place(engine: str) -> None:
+    layout = catalogue.find("vllm/vllm-0.23-nhd")
+    made = plan(layout, catalogue.find("vllm/vllm-0.23-hnd"), Geometry(5, 2, 3, 8, 0, 0, "float16"))
+    source = [one.copy() for one in native(layout, made.geometry)]
+    before = [one.copy() for one in source]
+    into = np.zeros_like(source[0])
+    for destination in (source, [torch.from_numpy(one) for one in source], [into, into]):
+        with pytest.raises(LockstepError) as fault:
+            convert(made, source, destination, engine=engine)
+        assert fault.value.code == "BAD_VALUE"
+    assert all(np.array_equal(a, b) for a, b in zip(source, before, strict=True))
+    assert not into.any()
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_no_threads_convert_nothing(threads: int) -> None:
+    made = between(*PAIRS[0])
+    with pytest.raises(LockstepError) as fault:
+        convert(made, native(made.source.layout, GEOMETRY), threads=threads)
+    assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "threads")
+
+
 def test_an_engine_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     made = between(*PAIRS[0])
     source = native(made.source.layout, GEOMETRY)
