@@ -392,19 +392,21 @@ def test_bounds_of_many_draws_take_no_time() -> None:
 
 
 @pytest.mark.parametrize("side", ["enclosed", "estimate"])
+@pytest.mark.parametrize(("k", "n"), [(3, 20), (1, 1), (0, 1)])
 def test_integers_decide_what_an_enclosure_does_not(
-    monkeypatch: pytest.MonkeyPatch, side: str
+    monkeypatch: pytest.MonkeyPatch, side: str, k: int, n: int
 ) -> None:
-    expected = verifiers.bounds(3, 20)
+    """Of one draw, the chance is what the confidence leaves at one rate, exactly."""
+    expected = verifiers.bounds(k, n)
     verifiers.bounds.cache_clear()
     producers.interval.cache_clear()
     if side == "enclosed":
         wide = {verifiers.ROUND_CEILING: Decimal(1), verifiers.ROUND_FLOOR: Decimal(0)}
         monkeypatch.setattr(verifiers, "_enclosed", lambda *given: wide[given[-1]])
-        assert verifiers.bounds(3, 20) == expected
+        assert verifiers.bounds(k, n) == expected
     else:
         monkeypatch.setattr(producers, "estimate", lambda *given: Decimal("0.025"))
-        assert producers.interval(3, 20) == expected
+        assert producers.interval(k, n) == expected
     verifiers.bounds.cache_clear()
     producers.interval.cache_clear()
 

@@ -243,6 +243,38 @@ def test_both_sides_tell_alike_what_lies_outside(case: str) -> None:
     refusals.refused("READING_KIND", lambda: made.signed_statement(**other))
 
 
+def test_a_budget_that_was_measured_lies_within() -> None:
+    """Tokens by counted steps are no budget that was told, whichever arms there are."""
+    asked = made.document()
+    whole = [
+        {"name": f"whole_{unit}", "records": ["small-16400"], "quantity": quantity,
+         "statistic": "only"}
+        for unit, quantity in (("token", "tokens"), ("step", "steps"))
+    ]  # fmt: skip
+    derived = [made.made("whole_token_per_step", "quotient", "whole_token", "whole_step"),
+               made.made("whole_cost_us_per_step", "product", "token_us_per_token",
+                         "whole_token_per_step")]  # fmt: skip
+    found = made.signed_statement(
+        direct=[*asked["direct"], *whole], derived=[*asked["derived"], *derived]
+    )
+    assert judge(found).counts["predicted"] == 1
+
+
+def test_a_gate_takes_the_distances_of_its_two_profiles_alone() -> None:
+    asked = made.document()
+    third = {**asked["arms"][3], "id": "third", "profile": "three", "launch": 5}
+    ways = (("small", "third"), ("third", "other"), ("third", "third"))
+    far = [made.distance(f"far-{i}", *way, 99) for i, way in enumerate(ways)]
+    found = made.signed_statement(
+        profiles=[*asked["profiles"], made.profile("three", topology="three ranks")],
+        arms=[*asked["arms"], third],
+        records=[*asked["records"], *far],
+    )
+    judge(found)
+    gate = found["predicate"]["gates"][0]
+    assert (gate["across"], gate["across_unat"], gate["within_unat"]) == (1, 7, 0)
+
+
 def test_what_rests_on_a_prediction_is_one() -> None:
     asked = made.document()
     more = made.made("more_us", "product", "small_us_per_step", "step_step")

@@ -210,9 +210,14 @@ def test_an_arm_whose_budget_is_not_told_apart_has_none(monkeypatch: pytest.Monk
 def test_distances_stand_beside_samples() -> None:
     asked = document()
     values = [{"quantity": "distance_unat", "value": 0}]
-    asked["records"].append({"id": "again", "arm": "small", "against": "small", "values": values})
+    again = {"id": "again", "arm": "small", "against": "small", "values": values}
+    asked["records"].append(again)
     folded = predicate(asked, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
     judge(stated("measurement", measurement_subjects(folded), folded))
+    again["values"] = [*values, {"quantity": "wall_us", "value": 1}]
+    folded = predicate(asked, issued_at="2026-01-01T00:00:00Z", producer=PRODUCER)
+    beside = stated("measurement", measurement_subjects(folded), folded)
+    assert refusal(beside) == (BAD, f"{R}/{len(asked['records']) - 1}/sample")
 
 
 def test_samples_that_nothing_guards_are_told_of(statement: Statement) -> None:

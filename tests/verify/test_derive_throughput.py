@@ -231,6 +231,28 @@ def test_a_ratio_turned_round_is_as_implausible() -> None:
     assert refusal(statement) == (OUTCOME, f"{C}/flags")
 
 
+@pytest.mark.parametrize("pair", [("invariant", "fast"), ("fast", "invariant")])
+def test_an_interval_on_both_sides_of_one_is_plausible(pair: tuple[str, str]) -> None:
+    around = [900, 920, 940, 960, 1000, 1040, 1060, 1080, 1100]
+    folded = predicate(
+        run({"invariant": around, "fast": FAST}),
+        [pair],
+        [],
+        issued_at="2026-01-01T00:00:00Z",
+        producer=PRODUCER,
+    )
+    statement = stated("throughput", throughput_subjects(folded), folded)
+    assert judge(statement).verdict == "MEASURED"
+    assert get(statement, f"{C}/low/ppm") < 1_000_000 < get(statement, f"{C}/high/ppm")
+
+
+def test_a_body_stands_once(statement: Statement) -> None:
+    """It is used, so that only what it is equal to keeps it out."""
+    statement["predicate"]["bodies"] *= 2
+    put(statement, f"{S}/17/requests/1/body", 1)
+    assert refusal(statement) == (BAD, f"{P}/bodies/1")
+
+
 def test_server_settings_ascend() -> None:
     one = Setting("block-size", None, "16", "startup line")
     folded = predicate(
