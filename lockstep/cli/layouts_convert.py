@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from lockstep.cli import options
-from lockstep.cli.layouts_files import REFERENCE, as_document, numbers, read_bytes
+from lockstep.cli.layouts_files import REFERENCE, as_document, header, numbers, read_bytes
 from lockstep.cli.layouts_geometry import sizes, with_geometry
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def convert(
 ) -> None:
     """Convert a file of bytes: the buffers of one layout, one after the other, to another's.
 
-    Padding of the destination is zero. `lockstep layouts plan --json` lists the buffers.
+    A file whose name ends in .npy is an array of NumPy's, of any type when read, of bytes when
+    written. Padding of the destination is zero. `lockstep layouts plan --json` lists the buffers.
 
     Example: lockstep layouts convert vllm:LBNHC lmcache:KV_2LTD --input a.kv --output b.kv
     """
@@ -114,13 +115,16 @@ def convert(
     )
     came = read_bytes(input_file, made.source.bytes)
     # Both sides are one piece of memory each, which is all that is held.
-    to = np.zeros(made.destination.bytes, dtype=np.uint8)
+    begun = header(output_file, made.destination.bytes)
+    written = np.zeros(len(begun) + made.destination.bytes, dtype=np.uint8)
+    written[: len(begun)] = np.frombuffer(begun, dtype=np.uint8)
+    to = written[len(begun) :]
     source, destination = (
         [whole[a:b] for a, b in pairwise(np.cumsum([0, *(one.bytes for one in side.buffers)]))]
         for whole, side in ((came, made.source), (to, made.destination))
     )
     execute.convert(made, source, destination, threads=threads, engine=engine)
-    write_file(output_file, to.data)
+    write_file(output_file, written.data)
     say(f"{output_file}: {made.destination.bytes:,} bytes, {made.padding:,} of them padding")
 
 

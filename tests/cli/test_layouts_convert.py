@@ -70,6 +70,19 @@ def test_there_and_back(lockstep: Run, tmp_path: Path) -> None:
     assert (tmp_path / "c.kv").read_bytes() == content.tobytes()
 
 
+def test_an_array_is_written_as_it_is_read(lockstep: Run, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(40 * 2 * 2 * 2 * 8, dtype="<u2"))
+    pair = ("lmcache:KV_T2D", "vllm:HND")
+    for name in ("b.npy", "b.kv"):
+        lockstep("layouts", "convert", *pair, "--input", "a.npy", "--output", name, *SIZES)
+    array = np.load(tmp_path / "b.npy")
+    assert (array.dtype, array.shape) == (np.uint8, (6144,))
+    assert array.tobytes() == (tmp_path / "b.kv").read_bytes()
+    back = reversed(pair)
+    lockstep("layouts", "convert", *back, "--input", "b.npy", "--output", "c.kv", *SIZES)
+    assert (tmp_path / "c.kv").read_bytes() == np.load(tmp_path / "a.npy").tobytes()
+
+
 def test_a_confusion_is_named(lockstep: Run, tmp_path: Path) -> None:
     (tmp_path / "a.kv").write_bytes(np.arange(40 * 2 * 2 * 2 * 8, dtype="<u2").tobytes())
     for to, name in (("vllm:NHD", "nhd.kv"), ("vllm:HND", "hnd.kv")):
