@@ -104,16 +104,21 @@ def observation(sort: str) -> dict[str, Any]:
     trial = Trial("made", "made", None, "invariant", "roomy", 1, "caught", "")
     run = seen(plan(trial), case, twist)
     if sort == "reused":
-        run = replace(run, cells=tuple(map(_reusing, run.cells)))
+        run = reusing(run)
     told = shown(run)
     if told is None or told["sort"] != sort:
         raise ValueError(f"the made-up run shows no {sort}")
     return told
 
 
-def _reusing(cell: CellSeen) -> CellSeen:
-    rounds = (replace(one, cached=(16,) * len(one.outputs)) for one in cell.rounds)
-    return replace(cell, rounds=tuple(rounds))
+def reusing(run: Seen) -> Seen:
+    """Report of each request of a run that the cache was used."""
+
+    def told(cell: CellSeen) -> CellSeen:
+        rounds = (replace(one, cached=(16,) * len(one.outputs)) for one in cell.rounds)
+        return replace(cell, rounds=tuple(rounds))
+
+    return replace(run, cells=tuple(map(told, run.cells)))
 
 
 def certificate(trial: Trial, verdict: str) -> dict[str, Any]:

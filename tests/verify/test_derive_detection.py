@@ -6,6 +6,7 @@ agree on it is a test by itself.
 
 from __future__ import annotations
 
+import base64
 import copy
 import hashlib
 import json
@@ -23,7 +24,7 @@ from lockstep.certificate.envelope import sign_statement
 from lockstep.certificate.statement import detection_subjects, statement
 from lockstep.certify.cells import planned
 from lockstep.certify.issue import issue_certification
-from lockstep.certify.observation import CellSeen, Launch, Subject
+from lockstep.certify.observation import CellSeen, Launch, Seen, Subject
 from lockstep.certify.trials import trials
 from lockstep.claims.detection import predicate
 from lockstep.claims.detection_shown import shown as observed
@@ -124,6 +125,15 @@ def test_what_is_derived_cannot_be_stated(
     got, where = refusal(stated)
     assert got == code
     assert code == "SUBJECT_MISMATCH" or where.startswith(f"{P}/{pointer.split('/')[1]}")
+
+
+@pytest.mark.parametrize("sort", ["malformed", "failure", "reused"])
+def test_what_shows_a_fault_is_in_no_clean_certificate(
+    stated: dict[str, Any], folded: dict[str, Any], sort: str
+) -> None:
+    verdict = f"{P}{at(folded, sort)}/certificate/verdict"
+    put(stated, verdict, "CLEAN")
+    assert refusal(stated) == (OUTCOME, verdict)
 
 
 def test_each_count_is_derived(stated: dict[str, Any], folded: dict[str, Any]) -> None:
@@ -246,7 +256,7 @@ def test_a_cache_that_is_not_used_shows_nothing(
     assert refusal(stated) == (OUTCOME, f"{trial}/shown/sort")
 
 
-def changed(folded: dict[str, Any], name: str, **members: Any) -> dict[str, Any]:
+def changed(name: str, **members: Any) -> dict[str, Any]:
     """Give a predicate folded anew from records of which one is another."""
     records = made.records()
     one = next(record for record in records if record["name"] == name)
@@ -254,7 +264,7 @@ def changed(folded: dict[str, Any], name: str, **members: Any) -> dict[str, Any]
     return predicate(records, issued_at=made.ISSUED_AT, producer=made.PRODUCER)
 
 
-def test_verdicts(folded: dict[str, Any]) -> None:
+def test_verdicts() -> None:
     every = {one.name: one for one in trials()}
     quiet = made.certificate(every["exp_cut_short"], "INCONCLUSIVE")
     alarm = made.record(every["none"], "difference")
@@ -273,9 +283,14 @@ def test_verdicts(folded: dict[str, Any]) -> None:
             "INCONCLUSIVE",
         ),
         ("fast", {"elapsed_us": slow}, "DETECTED"),
+        (
+            "fast",
+            {"shown": alarm["shown"], "certificate": alarm["certificate"], "elapsed_us": slow},
+            "DETECTED",
+        ),
     ]
     for name, members, verdict in cases:
-        told = changed(folded, name, **members)
+        told = changed(name, **members)
         assert told["verdict"] == verdict, (name, members.keys())
         assert judge(statement("detection", detection_subjects(told), told)).verdict == verdict
 
@@ -332,29 +347,41 @@ def test_an_edit_is_refused_or_of_what_the_signer_says(
     assert schema_attested
 
 
+TRIAL = next(one for one in trials() if one.name == "neighbours_stop_tokens")
+AT = f"{P}/trials/{[one.name for one in trials()].index(TRIAL.name)}"
+KEY = Ed25519PrivateKey.from_private_bytes(b"1" * 32)
+
+
+def launched(run: Seen, command: str = TRIAL.command) -> Seen:
+    """Give a run whose server was started by a command."""
+    launch = Launch(command, "3.11", (), ("up",))
+    return replace(run, subject=Subject(run.subject.identity, launch, None))
+
+
+def beside(folder: Path, run: Seen, **members: Any) -> dict[str, Any]:
+    """Give a statement, the certificate of one of its trials being put into a folder.
+
+    Args:
+        folder: of the evidence.
+        run: of the trial.
+        members: of its record that are other than the run's.
+    """
+    issued = issue_certification(run, [KEY], issued_at=made.ISSUED_AT, command="none")
+    path = folder / "detection" / f"{TRIAL.name}.cert.json"
+    path.parent.mkdir()
+    path.write_bytes(issued.certificate)
+    told = {name: issued.predicate[name] for name in ("verdict", "counts")}
+    told["sha256"] = hashlib.sha256(issued.certificate).hexdigest()
+    given = {"certificate": told, "shown": observed(run), **members}
+    folded = changed(TRIAL.name, **given)
+    return statement("detection", detection_subjects(folded), folded)
+
+
 @pytest.fixture
 def evidence(tmp_path: Path) -> tuple[dict[str, Any], Path]:
     """Give a statement, and a folder with the certificate of one of its trials."""
-    trial = next(one for one in trials() if one.name == "neighbours_stop_tokens")
-    run = made.seen(made.plan(trial), "prefix_equal", made.differing)
-    launch = Launch(trial.command, "3.11", (), ("up",))
-    run = replace(run, subject=Subject(run.subject.identity, launch, None))
-    key = Ed25519PrivateKey.generate()
-    issued = issue_certification(run, [key], issued_at=made.ISSUED_AT, command="none")
-    held = issued.predicate
-    folder = tmp_path / "detection"
-    folder.mkdir()
-    (folder / f"{trial.name}.cert.json").write_bytes(issued.certificate)
-    records = made.records()
-    one = next(record for record in records if record["name"] == trial.name)
-    one["certificate"] = {
-        "sha256": hashlib.sha256(issued.certificate).hexdigest(),
-        "verdict": held["verdict"],
-        "counts": held["counts"],
-    }
-    one["shown"] = observed(run)
-    told = predicate(records, issued_at=made.ISSUED_AT, producer=made.PRODUCER)
-    return statement("detection", detection_subjects(told), told), tmp_path
+    run = launched(made.seen(made.plan(TRIAL), "prefix_equal", made.differing))
+    return beside(tmp_path, run), tmp_path
 
 
 def test_certificates_at_hand_are_derived(evidence: tuple[dict[str, Any], Path]) -> None:
@@ -386,6 +413,61 @@ def test_a_certificate_at_hand_must_say_the_same(evidence: tuple[dict[str, Any],
     path.write_bytes(path.read_bytes() + b"\n")
     code, where = refusal(stated, evidence=folder)
     assert (code, where) == ("EVIDENCE_DIGEST_MISMATCH", f"{trial}/certificate/sha256")
+
+
+def test_a_certificate_at_hand_is_of_the_trials_server_and_plan(tmp_path: Path) -> None:
+    plan = made.plan(TRIAL)
+    runs = (
+        launched(made.seen(plan, "prefix_equal", made.differing), "lockstep serve --tiny"),
+        launched(made.seen({**plan, "context": 1281}, "prefix_equal", made.differing)),
+    )
+    for i, run in enumerate(runs):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        stated = beside(folder, run)
+        assert judge(stated).verdict == "DETECTED"
+        assert refusal(stated, evidence=folder) == (OUTCOME, f"{AT}/certificate")
+
+
+def test_a_verdict_is_not_the_signers_where_the_certificate_is_at_hand(tmp_path: Path) -> None:
+    run = launched(made.seen(made.plan(TRIAL), "prefix_equal", made.differing))
+    stated = beside(tmp_path, run, shown=None)
+    put(stated, f"{AT}/certificate/verdict", "INCONCLUSIVE")
+    assert judge(stated).verdict == "MISSED"
+    assert refusal(stated, evidence=tmp_path) == (OUTCOME, f"{AT}/certificate")
+
+
+@pytest.mark.parametrize(
+    ("sort", "at", "value"),
+    [("failure", "failure/detail", "another end"), ("reused", "reused/cached/0", 17)],
+)
+def test_what_is_shown_stands_in_the_certificate(
+    tmp_path: Path, sort: str, at: str, value: object
+) -> None:
+    twist = made.failing if sort == "failure" else None
+    run = launched(made.seen(made.plan(TRIAL), "prefix_equal", twist))
+    stated = beside(tmp_path, made.reusing(run) if sort == "reused" else run)
+    assert get(stated, f"{AT}/shown/sort") == sort
+    judge(stated, evidence=tmp_path)
+    put(stated, f"{AT}/shown/{at}", value)
+    judge(stated)
+    assert refusal(stated, evidence=tmp_path) == (OUTCOME, f"{AT}/certificate")
+
+
+@pytest.mark.parametrize("code", ["PREDICATE_UNKNOWN", "SUBJECT_MISMATCH"])
+def test_a_certificate_at_hand_is_one_by_itself(
+    evidence: tuple[dict[str, Any], Path], code: str
+) -> None:
+    """One of another kind, or of another specification, is refused with its own code."""
+    stated, folder = evidence
+    path = folder / "detection" / f"{TRIAL.name}.cert.json"
+    held = copy.deepcopy(stated)
+    if code == "SUBJECT_MISMATCH":
+        held = json.loads(base64.b64decode(json.loads(path.read_bytes())["payload"]))
+        held["subject"][0]["digest"]["sha256"] = "0" * 64
+    path.write_bytes(sign_statement(held, [KEY]))
+    put(stated, f"{AT}/certificate/sha256", hashlib.sha256(path.read_bytes()).hexdigest())
+    assert refusal(stated, evidence=folder) == (code, f"{AT}/certificate")
 
 
 def test_a_round_that_the_certificate_lacks_shows_nothing(
