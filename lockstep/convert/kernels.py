@@ -201,7 +201,7 @@ def _outer() -> tuple[Kernel, Kernel]:
 def _compiled(function: Kernel) -> Kernel:
     import numba
 
-    return numba.njit(nogil=True, forceinline=True)(function)
+    return numba.njit(nogil=True)(function)
 
 
 def _move(width: int, past_cache: bool = False) -> Any:
