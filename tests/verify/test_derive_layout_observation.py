@@ -92,6 +92,12 @@ def test_other_buffers_are_not_representable(real: Any) -> None:
     assert (found.verdict, found.counts["not_representable"]) == ("DIFFERENT", 1)
 
 
+def test_a_type_is_run_once() -> None:
+    statement, at = observed(seen(HF, None, ("bfloat16", "float16"))), "/predicate/observations/0"
+    put(statement, f"{at}/runs/1/dtype", "bfloat16")
+    assert refusal(statement) == ("BAD_VALUE", f"{at}/runs/1")
+
+
 EDITS: list[tuple[str, Any, str]] = [
     ("/predicate/geometry/tokens", 4, "BAD_VALUE"),
     ("/predicate/geometry/head_dim", 1, "BAD_VALUE"),

@@ -67,6 +67,7 @@ MUTATIONS = [
     (f"{P}/records/0/values/2/value", 0, OUTCOME, f"{P}/records/0/refusal"),
     (f"{P}/records/0/values/2/value", None, OUTCOME, f"{P}/records/0/refusal"),
     (f"{P}/records/0/against", "other", BAD, f"{P}/records/0/against"),
+    (f"{P}/arms/1/budget_tokens", None, "FIT_NOT_IDENTIFIED", f"{P}/fits/0"),
     (f"{P}/fits/0/population", 9, "COVERAGE_DENOMINATOR_NOT_DERIVED", f"{P}/fits/0/population"),
     (f"{P}/fits/0/arms/1", "other", BAD, f"{P}/fits/0/left_out/0/record"),
     (f"{P}/fits/0/arms/1", "small", BAD, f"{P}/fits/0/arms/1"),
@@ -306,6 +307,19 @@ def test_what_agrees_by_arithmetic_alone_is_counted() -> None:
     assert judge(found).counts["published_unrecorded"] == 1
     put(found, f"{P}/counts/published_unrecorded", 0)
     assert refusal(found) == (COUNTS, f"{P}/counts/published_unrecorded")
+
+
+def test_two_lengths_tell_no_curve(whole: dict[str, Any]) -> None:
+    """That is seen before the fit's profile is, and dependent regressors behind it."""
+    wrong = copy.deepcopy(whole)
+    put(wrong, f"{P}/fits/0/law", "quadratic")
+    for i in range(9):
+        told = get(wrong, f"{P}/records/{i}/values")
+        next(one for one in told if one["quantity"] == "tokens")["value"] = 512 + i % 2
+    put(wrong, f"{P}/fits/0/profile", "two")
+    assert refusal(subjected(wrong)) == ("FIT_NOT_IDENTIFIED", f"{P}/fits/0")
+    put(wrong, f"{P}/records/0/values/1/value", 600)
+    assert refusal(subjected(wrong)) == (OUTCOME, f"{P}/fits/0/profile")
 
 
 ZERO = {"num": "0", "den": "1"}

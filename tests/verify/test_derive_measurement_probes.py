@@ -257,6 +257,30 @@ def test_samples_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal(one) == (BAD, f"{S}/{later}/name")
 
 
+def test_a_record_of_a_sample_has_no_source_and_no_attribution(statement: Statement) -> None:
+    told = {"own_tokens": 1, "booked_tokens": 1, "own_requests": None, "running_requests": None}
+    text = {"id": "text", "title": "A text", "place": "somewhere", "revision": None}
+    statement["predicate"]["sources"] = [text]
+    for member, value in (("source", "text"), ("attribution", told)):
+        wrong = deepcopy(statement)
+        put(wrong, f"{R}/0/{member}", value)
+        assert refusal(wrong) == (BAD, f"{R}/0/{member}")
+
+
+def test_a_prompt_that_took_no_chunk_bounds_no_budget(statement: Statement) -> None:
+    """It took no more steps than a request takes besides those of its chunks."""
+    overhead = get(statement, f"{P}/budgets/0/overhead")
+    place = next(
+        i
+        for i, one in enumerate(get(statement, D))
+        if one["arm"] == "small" and one["requests"][0]["told_tokens"] > 1
+    )
+    steps = get(statement, f"{D}/{place}/window/counters/0")
+    assert (steps["question"], overhead) == ("steps", 1)
+    steps["after"] = steps["before"] + overhead
+    assert judge(statement).verdict == "MEASURED"
+
+
 def test_a_record_of_another_arm(statement: Statement) -> None:
     arm = get(statement, f"{R}/0/arm")
     put(statement, f"{R}/0/arm", "small" if arm == "large" else "large")
