@@ -276,6 +276,38 @@ def test_a_gate_takes_the_distances_of_its_two_profiles_alone() -> None:
     assert (gate["across"], gate["across_unat"], gate["within_unat"]) == (1, 7, 0)
 
 
+def test_a_gate_needs_all_distances_and_none_across_that_is_larger() -> None:
+    def verdict(records: list[dict[str, Any]]) -> object:
+        found = made.signed_statement(records=records)
+        judge(found)
+        return found["predicate"]["gates"][0]["verdict"]
+
+    records = made.document()["records"]
+    far = next(one for one in records if one["id"] == "across")
+    far["values"][0]["value"] = 0
+    assert verdict(records) == "interchangeable"
+    distances = [one for one in records if "against" in one]
+    assert len(distances) == 5
+    for lacking in distances:
+        assert verdict([one for one in records if one is not lacking]) == "unmeasured"
+
+
+def test_a_figure_is_rounded_as_it_says() -> None:
+    """The reading is 2170000 us; a half away agrees, a whole digit below does not."""
+    one = {"source": "text", "says": "a stall", "unit": "us", "reading": "stall_us"}
+    told = [("2169999", "2", "nearest", "agrees"), ("2169999", "1", "nearest", "contradicted"),
+            ("2170000", "1", "down", "agrees"), ("2169999", "1", "down", "contradicted"),
+            ("2170001", "2", "down", "contradicted")]  # fmt: skip
+    figures = [
+        {**one, "name": f"f{i}", "value": value, "resolution": resolution, "rounding": rounding}
+        for i, (value, resolution, rounding, _) in enumerate(told)
+    ]
+    found = made.signed_statement(published=figures)
+    judge(found)
+    outcomes = [figure["outcome"] for figure in found["predicate"]["published"]]
+    assert outcomes == [outcome for *_, outcome in told]
+
+
 def test_what_rests_on_a_prediction_is_one() -> None:
     asked = made.document()
     more = made.made("more_us", "product", "small_us_per_step", "step_step")

@@ -302,6 +302,15 @@ def test_another_server_or_another_request_is_no_measurement(
     assert refusal(statement) == (OUTCOME, "/predicate/verdict")
 
 
+def test_a_setting_that_was_not_sent_is_counted(statement: Statement) -> None:
+    entries = get(statement, f"{P}/settings/0/entries")
+    next(one for one in entries if one["resolved"] is None).update(requested="1", cause="dropped")
+    assert refusal(statement) == ("H10_COUNTS_DO_NOT_RECOMPUTE", "/predicate/counts/sent_altered")
+    put(statement, "/predicate/counts/sent_altered", 1)
+    put(statement, "/predicate/verdict", "SETTING_ALTERED")
+    assert judge(statement).verdict == "SETTING_ALTERED"
+
+
 def test_a_receipt_cannot_be_hidden(statement: Statement) -> None:
     """A sample that is refused stays: dropping its record, or calling it clean, is seen."""
     put(statement, f"{S}/3/window/clock_us", 10**9)
