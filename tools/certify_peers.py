@@ -155,6 +155,19 @@ PEERS = (
         caches=("lmcache",),
     ),
     Peer(
+        "sglang",
+        # Its other requirements are libraries of devices, which its pools ask nothing of.
+        (TORCH, ("-r", "sglang.txt"), ("--no-deps", "sglang==0.5.23", "torchvision==0.28.0")),
+        (),
+        caches=("sglang",),
+    ),
+    Peer(
+        "flashinfer",
+        (TORCH, ("-r", "flashinfer.txt"), ("--no-deps", "flashinfer-python==0.7.4")),
+        (),
+        caches=("flashinfer",),
+    ),
+    Peer(
         "transformers",
         (TORCH, ("-r", "transformers.txt")),
         (

@@ -19,7 +19,9 @@ def register(group: typer.Typer) -> None:
 
 
 def observe(
-    engine: str = typer.Option(..., help="transformers, vllm, vllm-cpu, lmcache or llamacpp."),
+    engine: str = typer.Option(
+        ..., help="transformers, vllm, vllm-cpu, lmcache, llamacpp, sglang or flashinfer."
+    ),
     environment: Path | None = typer.Option(
         None, help="Folder of the virtual environment that has the engine (default: Lockstep's)."
     ),
@@ -31,7 +33,8 @@ def observe(
 
     vllm is its Triton backend, under Triton's interpreter; vllm-cpu the one that it runs on a
     CPU; lmcache its chunks, and paged memory as it fills it; llamacpp the slots that llama-server
-    saves. An engine in an environment of its own needs nothing of Lockstep's there.
+    saves; sglang its device's pools, on a CPU, and the host's; flashinfer the reference that it
+    gives for its kernel. An engine in an environment of its own needs nothing of Lockstep's there.
 
     Exit status 0: every declared layout is the engine's; 3: one is not, or cannot be.
 

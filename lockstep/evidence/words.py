@@ -72,6 +72,8 @@ WORDS = {
     "layout-observation-vllm-cpu.cert.json": "the cache of vLLM on a CPU",
     "layout-observation-lmcache.cert.json": "LMCache's chunks, and paged memory as it fills it",
     "layout-observation-llamacpp.cert.json": "slots that llama.cpp's server saves",
+    "layout-observation-sglang.cert.json": "SGLang's pools, of its device and of the host",
+    "layout-observation-flashinfer.cert.json": "FlashInfer's pages, by its reference",
     "certification-llamacpp.cert.json": "llama.cpp's server on a CPU",
     "matches": "declared layouts that are as the engine has it",
     "differs": "declared layouts that the engine does not keep",

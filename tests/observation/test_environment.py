@@ -51,7 +51,8 @@ def test_what_an_environment_tells_is_held_against_declarations(tmp_path: Path) 
 
 
 def test_what_a_cache_makes_of_another_engine_stays_cited(tmp_path: Path) -> None:
-    write = "{'buffers': [{'layer': None, 'extents': [1]}], 'held': [['0' * 8], ['0' * 8]]}"
+    buffer = "{'tensor': 'kv', 'layer': None, 'extents': [1]}"
+    write = f"{{'buffers': [{buffer}], 'held': [['0' * 8], ['0' * 8]]}}"
     seen = observe.observe("lmcache", environment=made(tmp_path, write))
     folded = predicate(seen, issued_at="", producer={})
     assert {one["verdict"] for one in folded["observations"]} == {"NOT_REPRESENTABLE"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lockstep.layouts.geometry import Geometry
-from lockstep.observation.seen import Both, Cache, Memory
+from lockstep.observation.seen import Both, Cache, both_of
 from lockstep.observation.writing import Writing
 
 NAME = "lmcache"
@@ -49,11 +49,4 @@ def written(writing: Writing) -> Iterator[Both]:
     """
     request = writing.request(CACHES, BLOCK)
     for run in writing.environment.ask("lmcache_chunks.py", request)["runs"]:
-        low, high = (
-            tuple(
-                Memory("kv", buffer["layer"], tuple(buffer["extents"]), bytes.fromhex(text))
-                for buffer, text in zip(run["buffers"], held, strict=True)
-            )
-            for held in run["held"]
-        )
-        yield low, high
+        yield both_of(run)

@@ -5,7 +5,7 @@ Standard input has a request: the extents of the geometry, `digits` (two texts o
 each digit in the order (layers, 2, tokens, heads, dim)), and `runs`, each with `dtype`, `block` and
 `cache`: a chunk's format (KV_2LTD, KV_2TD, KV_T2D), which is gathered from paged memory, or one of
 LMCache's formats of engines, which is paged memory that a chunk is scattered to. The answer has for
-each run its buffers (layer, extents), and their bytes after each of the two, in hex.
+each run its buffers (tensor, layer, extents), and their bytes after each of the two, in hex.
 """
 
 import json
@@ -43,7 +43,7 @@ def written(asked: dict[str, Any]) -> dict[str, Any]:
         held.append([one.contiguous().view(torch.uint8).numpy().tobytes().hex() for one in tensors])
         one_each = len(tensors) == asked["layers"]
         buffers = [
-            {"layer": layer if one_each else None, "extents": list(one.shape)}
+            {"tensor": "kv", "layer": layer if one_each else None, "extents": list(one.shape)}
             for layer, one in enumerate(tensors)
         ]
     return {"buffers": buffers, "held": held}
