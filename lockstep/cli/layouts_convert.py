@@ -24,6 +24,9 @@ SOURCE_TABLE = typer.Option(None, help="Numbers in the source's pool, by block: 
 DESTINATION_POOL = typer.Option(None, min=1, help="Blocks (tokens) of the destination's pool.")
 DESTINATION_TABLE = typer.Option(None, help="Numbers in the destination's pool, by block.")
 
+COMPILED = 256 << 20
+"""Bytes below which NumPy is done before Numba has compiled its kernels."""
+
 
 def register(group: typer.Typer) -> None:
     """Add the commands to the group `layouts`."""
@@ -83,7 +86,7 @@ def convert(
         ..., "--input", help="The source's buffers, in the plan's order."
     ),
     output_file: Path = typer.Option(..., "--output", help="Where the destination's are written."),
-    engine: str | None = typer.Option(None, help="numba or numpy; else the first installed."),
+    engine: str | None = typer.Option(None, help="numba or numpy; else numba where it pays."),
     threads: int | None = typer.Option(None, min=1, help="At most so many; else one a core."),
     source_pool: int | None = SOURCE_POOL,
     source_table: str | None = SOURCE_TABLE,
@@ -123,6 +126,8 @@ def convert(
         [whole[a:b] for a, b in pairwise(np.cumsum([0, *(one.bytes for one in side.buffers)]))]
         for whole, side in ((came, made.source), (to, made.destination))
     )
+    if engine is None and made.bytes < COMPILED:
+        engine = "numpy"
     execute.convert(made, source, destination, threads=threads, engine=engine)
     write_file(output_file, written.data)
     say(f"{output_file}: {made.destination.bytes:,} bytes, {made.padding:,} of them padding")

@@ -65,7 +65,8 @@ def test_there_and_back(lockstep: Run, tmp_path: Path) -> None:
     back = ("--source-pool", "9", "--source-table", "4,0,7")
     lockstep("layouts", "convert", *pair, "--input", "a.npy", "--output", "b.kv", *placed, *SIZES)
     lockstep(
-        "layouts", "convert", *reversed(pair), "--input", "b.kv", "--output", "c.kv", *back, *SIZES
+        "layouts", "convert", *reversed(pair), "--input", "b.kv", "--output", "c.kv", *back, *SIZES,
+        "--engine", "numba",
     )  # fmt: skip
     assert (tmp_path / "c.kv").read_bytes() == content.tobytes()
 
