@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from lockstep.claims.layout_observation import predicate
 from lockstep.observation import observe
 from lockstep.observation.environment import Environment
+from lockstep.observation.probes import sglang_pools
 from lockstep.observation.seen import Memory, both_of
 
 PEERS = Path(__file__).resolve().parents[2] / "results" / "peers"
@@ -103,6 +105,12 @@ def test_buffers_are_what_the_probe_tells_of_them() -> None:
     assert [one.data for one in high] == [b"\7\x08", b"\x09\x0a\x0b\x0c"]
     with pytest.raises(ValueError, match="shorter"):
         both_of({"buffers": buffers, "held": [["0102"], ["0708"]]})
+
+
+def test_a_buffer_that_is_not_one_piece_is_refused() -> None:
+    strided = SimpleNamespace(shape=(3, 2), stride=lambda: (1, 3), is_contiguous=lambda: False)
+    with pytest.raises(SystemExit, match=r"a buffer of \(3, 2\) has strides \(1, 3\)"):
+        sglang_pools.memory(strided)
 
 
 @pytest.mark.slow

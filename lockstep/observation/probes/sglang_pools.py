@@ -133,10 +133,10 @@ def hosted(asked: dict[str, Any], values: Any) -> list[tuple[str, int | None, An
 
 def memory(tensor: Any) -> bytes:
     """Give the bytes of a buffer as the engine addresses it, which has to be one piece."""
-    import torch
-
     if not tensor.is_contiguous():
         raise SystemExit(f"a buffer of {tuple(tensor.shape)} has strides {tensor.stride()}")
+    import torch
+
     return bytes(tensor.view(torch.uint8).numpy().tobytes())
 
 
