@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from lockstep.measure import units
 from lockstep.measure.readings import BUDGET_UNIT
 
 Cell = tuple[str, str]
 """A record's id and a quantity."""
 
 _UNCOUNTED = ("given", "product", "quotient")
+"""Operations that count no steps, of whatever they are made."""
+
+_PASSING_ON = ("sum", "difference", "convert")
+"""Operations whose result is of the unit of their operands, and counted as little as these."""
 
 
 class Grounds(NamedTuple):
@@ -21,12 +26,14 @@ class Grounds(NamedTuple):
         cells: values of records; none where all of it was told.
         told: whether a number of it was given, and not measured.
         budgets: batch budgets that were told, and that no profile's arms have been asked for yet.
+        uncounted: whether it is a number of steps that nobody counted or computed [MEAS-9].
         outside: whether it rests on an arm that nobody ran [MEAS-9].
     """
 
     cells: frozenset[Cell]
     told: bool = False
     budgets: frozenset[Fraction] = frozenset()
+    uncounted: bool = False
     outside: bool = False
 
     def apart_from(self, other: Grounds) -> bool:
@@ -60,10 +67,21 @@ def of_operation(
         unknown = any(budget not in had[name] for budget in budgets for name in profiles)
     else:
         unknown = any(not any(budget in one for one in had.values()) for budget in budgets)
-    uncounted = told and unit == "step" and value not in (0, 1) and operation in _UNCOUNTED
+    if operation in _PASSING_ON:
+        uncounted = any(one.uncounted for one in operands)
+    else:
+        uncounted = told and operation in _UNCOUNTED and _tells_steps(unit)
+    # One step is what a rate for each step is read at; none is nothing.
+    harmless = unit == "step" and value in (0, 1)
     return Grounds(
         frozenset(cell for one in operands for cell in one.cells),
         told,
         frozenset() if profiles else frozenset(budgets),
-        unknown or uncounted or any(one.outside for one in operands),
+        uncounted,
+        unknown or (uncounted and not harmless) or any(one.outside for one in operands),
     )
+
+
+def _tells_steps(unit: str) -> bool:
+    """Whether a told number of a unit is one of steps: `step/token` is a budget upside down."""
+    return unit == "1/step" or units.parse(unit).get("step", 0) > 0

@@ -48,9 +48,16 @@ func (d *derivation) place(made *reading, operation string) {
 	for _, budget := range made.budgets {
 		made.outside = made.outside || !d.had(budget, made.profiles)
 	}
-	uncounted := operation == "given" || made.told && (operation == "product" || operation == "quotient")
-	one := made.value.Cmp(integer(1)) == 0
-	if uncounted && made.unit.String() == "step" && made.value.Sign() != 0 && !one {
+	switch operation {
+	case "given", "product", "quotient":
+		made.uncounted = made.told && (made.unit["step"] > 0 || made.unit.String() == "1/step")
+	case "sum", "difference", "convert":
+		// What has an uncounted operand is uncounted.
+	default:
+		made.uncounted = false
+	}
+	noneOrOne := made.value.Sign() == 0 || made.value.Cmp(integer(1)) == 0
+	if made.uncounted && !(noneOrOne && made.unit.String() == "step") {
 		made.outside = true
 	}
 }

@@ -65,6 +65,7 @@ func (d *derivation) operate(o *lcj.Object, at string) (*reading, *refusal.Refus
 		of = append(of, one)
 		made.profiles = union(made.profiles, one.profiles)
 		made.told, made.outside = made.told || one.told, made.outside || one.outside
+		made.uncounted = made.uncounted || one.uncounted
 		if len(one.profiles) == 0 {
 			made.budgets = append(made.budgets, one.budgets...)
 		}

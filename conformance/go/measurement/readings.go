@@ -17,9 +17,9 @@ type reading struct {
 	// profiles ascend.
 	profiles []string
 	value    *big.Rat
-	// given, told and outside are as [MEAS-9] has them; budgets are those that it carries.
-	given, told, outside bool
-	budgets              []*big.Rat
+	// given, told, uncounted and outside are as [MEAS-9] has them; budgets are those that it carries.
+	given, told, uncounted, outside bool
+	budgets                         []*big.Rat
 	// grounds are the values that it rests on ([MEAS-10]), a bit for each.
 	grounds *big.Int
 }

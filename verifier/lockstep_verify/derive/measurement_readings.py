@@ -14,6 +14,7 @@ from lockstep_verify.derive.measurement_units import (
     invert,
     multiply,
     named,
+    of_steps,
     read_unit,
     write_unit,
 )
@@ -23,6 +24,7 @@ _AT = "/predicate"
 _OPERANDS = {"given": (0, 0), "coefficient": (1, 1), "sum": (2, 16), "convert": (1, 1)}
 _BUDGET = "token/step"
 _UNCOUNTED = ("given", "product", "quotient")
+_KEEPING = ("sum", "difference", "convert")
 
 
 class Reading(NamedTuple):
@@ -34,6 +36,7 @@ class Reading(NamedTuple):
         given: whether it is a number that is given, and made of nothing.
         told: whether it rests on a number that is given.
         budgets: batch budgets that it carries, told and not held against a profile's arms yet.
+        uncounted: whether it tells of steps that were neither counted nor computed (MEAS-9).
         outside: whether it lies outside the arms that were measured (MEAS-9).
     """
 
@@ -45,6 +48,7 @@ class Reading(NamedTuple):
     given: bool = False
     told: bool = False
     budgets: frozenset[Fraction] = frozenset()
+    uncounted: bool = False
     outside: bool = False
 
 
@@ -178,8 +182,9 @@ class Readings:
         for operand in operands:
             bits, budgets = bits | operand.rests_on, budgets | operand.budgets
         told = any(operand.told for operand in operands)
+        uncounted = any(operand.uncounted for operand in operands)
         outside = any(operand.outside for operand in operands)
-        made = Reading(kind, unit, profiles, value, bits, False, told, budgets, outside)
+        made = Reading(kind, unit, profiles, value, bits, False, told, budgets, uncounted, outside)
         return self._placed(made, operation)
 
     def _placed(self, one: Reading, operation: str) -> Reading:
@@ -188,10 +193,12 @@ class Readings:
         had = [self._budgets[name] for name in one.profiles]
         every = set[int | None]().union(*self._budgets.values())
         allowed = every.intersection(*had)
-        told_steps = one.told and one.unit == "step" and operation in _UNCOUNTED
-        uncounted = told_steps and one.value not in (0, 1)
-        outside = one.outside or uncounted or not budgets <= allowed
-        return one._replace(budgets=frozenset[Fraction]() if had else budgets, outside=outside)
+        kept = one.uncounted and operation in _KEEPING
+        uncounted = kept or (one.told and operation in _UNCOUNTED and of_steps(one.unit, _AT))
+        passes = one.unit == "step" and one.value in (0, 1)
+        outside = one.outside or (uncounted and not passes) or not budgets <= allowed
+        left = frozenset[Fraction]() if had else budgets
+        return one._replace(budgets=left, uncounted=uncounted, outside=outside)
 
     def _coefficient(self, one: dict[str, Any], at: str) -> Coefficient:
         key = (one["operands"][0], one["coefficient"])

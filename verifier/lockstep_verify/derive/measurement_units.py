@@ -84,6 +84,11 @@ def named(name: str, unit: str) -> bool:
     return not steps or steps[-1] != "per"
 
 
+def of_steps(unit: str, at: str) -> bool:
+    """Tell whether a number of a unit says how many steps: above the line, or alone (MEAS-9)."""
+    return unit == "1/step" or dict(read_unit(unit, at)).get("step", 0) > 0
+
+
 def factor(source: Unit, target: Unit, at: str) -> Fraction:
     """Give what converts a number of one unit into one of another.
 
