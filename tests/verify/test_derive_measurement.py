@@ -212,6 +212,11 @@ WIDE = made.given("wide_token_per_step", "8192", "token/step")
 TOLD = made.given("told_token", "8192", "token")
 MANY = made.given("many_step", "33", "step")
 COST = made.made("wide_us_per_step", "product", "token_us_per_token", "wide_token_per_step")
+COMPUTED = [TOLD, made.made("four_step", "steps", "told_token", "budget_token_per_step")]
+NOTHING = made.made("no_step", "difference", "step_step", "step_step")
+SAME = made.made("same_step", "convert", "step_step", unit="step")
+ONE = made.given("one_ratio", "1", "1")
+MADE = made.made("made_step", "product", "step_step", "one_ratio")
 GROUNDS = {
     # One profile had this budget: then it is no budget that the other must have had as well.
     "asked once": ("derived", [WIDE, COST, made.made("wide_us", "product", "wide_us_per_step",
@@ -225,6 +230,36 @@ GROUNDS = {
         "product", "step_step", "many_ratio")),
     "divided steps": ("predicted", [TOLD], made.made("made_step", "quotient", "told_token",
         "budget_token_per_step")),
+    "summed steps": ("predicted", [], made.made("x_step", "sum", *["step_step"] * 16)),
+    "computed steps": ("derived", COMPUTED, made.made("x_step", "sum", "four_step", "four_step")),
+    "steps added": ("predicted", COMPUTED, made.made("x_step", "sum", "four_step", "step_step")),
+    "steps taken": ("predicted", COMPUTED, made.made("x_step", "difference", "four_step",
+        "step_step")),
+    "no steps": ("derived", [], NOTHING),
+    "less than no steps": ("predicted", [NOTHING], made.made("x_step", "difference", "no_step",
+        "step_step")),
+    "none added": ("predicted", [*COMPUTED, NOTHING], made.made("x_step", "sum", "four_step",
+        "no_step")),
+    "the same step": ("derived", [], SAME),
+    "converted steps": ("predicted", [SAME], made.made("x_step", "sum", "same_step", "same_step")),
+    "a budget upside down": ("predicted", [made.given("few_step_per_token", "1/1024",
+        "step/token")], made.made("x_us_per_step", "quotient", "token_us_per_token",
+        "few_step_per_token")),
+    "a step for a token": ("predicted", [made.given("few_step_per_token", "1", "step/token")],
+        made.made("x_us_per_token", "product", "step_us_per_step", "few_step_per_token")),
+    "steps upside down": ("predicted", [made.given("few_per_step", "1/33", "1/step")],
+        made.made("x_us", "quotient", "step_us_per_step", "few_per_step")),
+    "steps of tokens": ("predicted", [TOLD], made.made("x_step_token", "product", "step_step",
+        "told_token")),
+    "one made step": ("derived", [ONE], MADE),
+    "made steps added": ("predicted", [ONE, MADE], made.made("x_step", "sum", "made_step",
+        "made_step")),
+    "steps of walls": ("derived", [], made.made("x_step", "quotient", "wall_us",
+        "step_us_per_step")),
+    "steps compared": ("derived", COMPUTED, made.made("x_ratio", "change", "step_step",
+        "four_step")),
+    "a time for a step": ("derived", [], made.made("x_us", "product", "step_us_per_step",
+        "step_step")),
 }  # fmt: skip
 """The section of a reading, those that it is made of, and itself."""
 
