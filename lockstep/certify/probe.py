@@ -19,7 +19,7 @@ from lockstep.certify.dialogue import Dialogue, Reply
 from lockstep.certify.requests import FILE, text_of
 from lockstep.errors import LockstepError
 
-_UNITS = tuple(range(20, 32))
+PROBED = tuple(range(20, 32))
 """The prompt of probes; no case has it."""
 _OPTIONAL = ((), ("top_k",), ("top_k", "stream_options"))
 """Fields beyond OpenAI's own that a server of unknown make may refuse, tried in turn."""
@@ -182,7 +182,7 @@ def _unanswered(reply: Reply, hint: str | None = None) -> LockstepError:
 
 
 def _ask(form: str, stream: bool, **fields: Any) -> Ask:
-    prompt = _UNITS if form == "tokens" else text_of(_UNITS)
+    prompt = PROBED if form == "tokens" else text_of(PROBED)
     return Ask(prompt=prompt, max_new=4, stream=stream, **fields)
 
 

@@ -18,8 +18,12 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
+from lockstep.certify.probe import PROBED
+from lockstep.certify.requests import text_of
+
 MODEL = "fake"
 BLOCK = 16
+_PROBED = (PROBED, tuple(text_of(PROBED).encode()))
 _PAUSE = 0.03
 """Between answers that come one after the other: a client under load sees them apart."""
 _PATIENCE = 2.0
@@ -325,7 +329,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         time.sleep(behaviour.seconds)
         together = replace(asked, beside=state.beside_of(asked))
-        if together.beside > 1 and behaviour.watched and not behaviour.one_by_one:
+        # While the certifier probes, it reads no gauge.
+        watched = behaviour.watched and asked.prompt not in _PROBED
+        if together.beside > 1 and watched and not behaviour.one_by_one:
             before = state.polls
             with state.read:
                 # A reading that was taken earlier, and is told only now, does not count this one.
