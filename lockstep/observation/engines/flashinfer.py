@@ -1,7 +1,6 @@
 """FlashInfer's pages, written by the reference in torch that it gives for its kernel.
 
-The kernel itself is compiled for a device and runs on one alone. FlashInfer's own checks hold it
-against the reference, and here nothing but the reference is run.
+The kernel itself is compiled for a device and runs on one alone; it is not run here.
 """
 
 from __future__ import annotations
