@@ -2,6 +2,8 @@
 package measurement
 
 import (
+	"slices"
+
 	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/probe"
@@ -220,11 +222,7 @@ func (d *derivation) checkArms() *refusal.Refusal {
 			return refusal.New(badValue, at+"/profile")
 		}
 		if server := d.servers[found.id]; server != nil {
-			err := kind.DemandAll(o, at, []kind.Member{
-				{Name: "engine", Code: badValue, Value: server.Adapter},
-				{Name: "budget_tokens", Code: notRate, Value: d.probed.Budget(server)},
-			})
-			if err != nil {
+			if err := d.checkServer(server, o, at); err != nil {
 				return err
 			}
 		}
@@ -243,6 +241,32 @@ func (d *derivation) checkArms() *refusal.Refusal {
 			}
 			d.counts["settings"]++
 			d.counts["settings_unchosen"] += kind.Bit(cause != "requested")
+		}
+	}
+	return nil
+}
+
+// checkServer sees that an arm is what probes found of the server of its name.
+func (d *derivation) checkServer(server *probe.Arm, o *lcj.Object, at string) *refusal.Refusal {
+	err := kind.DemandAll(o, at, []kind.Member{
+		{Name: "engine", Code: badValue, Value: server.Adapter},
+		{Name: "budget_tokens", Code: notRate, Value: d.probed.Budget(server)},
+	})
+	if err != nil {
+		return err
+	}
+	settings := o.Objects("settings")
+	alike := func(told, found *lcj.Object) bool { return told.Text("name") == found.Text("name") }
+	if !slices.EqualFunc(settings, server.Resolved, alike) {
+		return refusal.New(underived, at+"/settings")
+	}
+	for k, found := range server.Resolved {
+		err := kind.DemandAll(settings[k], refusal.Index(at+"/settings", k), []kind.Member{
+			{Name: "requested", Code: badValue, Value: found.Member("requested")},
+			{Name: "effective", Code: badValue, Value: found.Member("resolved")},
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -13,6 +13,8 @@ type Arm struct {
 	Name, Adapter string
 	// Launched says that it was started here.
 	Launched bool
+	// Resolved are its settings that resolved to something.
+	Resolved []*lcj.Object
 	pins     []*lcj.Object
 }
 
@@ -26,7 +28,9 @@ func (d *Data) ReadArms(stated []*lcj.Object, pointer string) ([]*Arm, *refusal.
 			return nil, refusal.New(badValue, at+"/name")
 		}
 		names[o.Text("name")] = true
-		arms = append(arms, &Arm{o.Text("name"), o.Text("adapter"), o.Member("launch") != nil, o.Objects("pins")})
+		arms = append(arms, &Arm{
+			o.Text("name"), o.Text("adapter"), o.Member("launch") != nil, resolved(o), o.Objects("pins"),
+		})
 	}
 	for i, arm := range arms {
 		if err := d.checkArm(arm, stated[i], refusal.Index(pointer, i)); err != nil {
@@ -34,6 +38,12 @@ func (d *Data) ReadArms(stated []*lcj.Object, pointer string) ([]*Arm, *refusal.
 		}
 	}
 	return arms, nil
+}
+
+func resolved(stated *lcj.Object) []*lcj.Object {
+	return slices.DeleteFunc(slices.Clone(stated.Objects("server_settings")), func(one *lcj.Object) bool {
+		return one.Member("resolved") == nil
+	})
 }
 
 func (d *Data) checkArm(arm *Arm, stated *lcj.Object, at string) *refusal.Refusal {

@@ -12,6 +12,19 @@ Document = dict[str, Any]
 _STATISTICS = "STATISTICS_DO_NOT_RECOMPUTE"
 
 
+class Probed(NamedTuple):
+    """What probes found of an arm.
+
+    Attributes:
+        budget: None where more than one fits.
+        settings: name, requested and resolved, of those that resolved to something.
+    """
+
+    adapter: str
+    budget: int | None
+    settings: list[tuple[str, str | None, str]]
+
+
 class Sampled(NamedTuple):
     """What a sample gives its record.
 
@@ -50,8 +63,8 @@ def records(predicate: Document) -> dict[str, Sampled]:
     return found
 
 
-def arms(predicate: Document) -> dict[str, tuple[str, int | None]]:
-    """Give each arm that probes have by name: its adapter, and its budget where only one fits."""
+def arms(predicate: Document) -> dict[str, Probed]:
+    """Give each arm that probes have by name."""
     probes = predicate["probes"]
     if probes is None:
         return {}
@@ -59,17 +72,33 @@ def arms(predicate: Document) -> dict[str, tuple[str, int | None]]:
         one["arm"]: one["least"] if one["least"] == one["greatest"] else None
         for one in probes["budgets"]
     }
-    return {one["name"]: (one["adapter"], budgets[one["name"]]) for one in probes["arms"]}
+    found = {}
+    for one in probes["arms"]:
+        settings = [
+            (setting["name"], setting["requested"], setting["resolved"])
+            for setting in one["server_settings"]
+            if setting["resolved"] is not None
+        ]
+        found[one["name"]] = Probed(one["adapter"], budgets[one["name"]], settings)
+    return found
 
 
-def check_arm(arm: Document, probed: tuple[str, int | None], at: str) -> None:
+def check_arm(arm: Document, probed: Probed, at: str) -> None:
     """See that an arm is what probes found of it (MEAS-3).
 
     Raises:
-        Refusal: BAD_VALUE, another engine; STATISTICS_DO_NOT_RECOMPUTE, another budget.
+        Refusal: BAD_VALUE, another engine or value of a setting; STATISTICS_DO_NOT_RECOMPUTE,
+            another budget; COVERAGE_DENOMINATOR_NOT_DERIVED, other settings.
     """
-    require("BAD_VALUE", f"{at}/engine", probed[0], arm["engine"])
-    require(_STATISTICS, f"{at}/budget_tokens", probed[1], arm["budget_tokens"])
+    require("BAD_VALUE", f"{at}/engine", probed.adapter, arm["engine"])
+    require(_STATISTICS, f"{at}/budget_tokens", probed.budget, arm["budget_tokens"])
+    due = [name for name, _, _ in probed.settings]
+    names = [setting["name"] for setting in arm["settings"]]
+    require("COVERAGE_DENOMINATOR_NOT_DERIVED", f"{at}/settings", due, names)
+    for j, (_, requested, resolved) in enumerate(probed.settings):
+        setting, here = arm["settings"][j], f"{at}/settings/{j}"
+        require("BAD_VALUE", f"{here}/requested", requested, setting["requested"])
+        require("BAD_VALUE", f"{here}/effective", resolved, setting["effective"])
 
 
 def check_unsampled(record: Document, at: str) -> None:
