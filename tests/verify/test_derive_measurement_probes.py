@@ -11,9 +11,11 @@ import pytest
 
 from lockstep.certificate.statement import measurement_subjects
 from lockstep.certificate.statement import statement as stated
+from lockstep.certify.identity import Setting
 from lockstep.claims import measurement
 from lockstep.claims.measurement import predicate
 from lockstep.measure.observation import Sample
+from lockstep.measure.probe_claim import measurement_document
 from tests.measure import probed
 from tests.measure.probed import document
 from tests.statements import get, judge, put, refusal
@@ -122,6 +124,73 @@ def test_a_lie(
 ) -> None:
     lie(statement)
     assert refusal(statement) == (code, pointer)
+
+
+def resolved() -> Statement:
+    """Give a statement of a server that told some of its settings."""
+    seen = probed.probed()
+    told = (
+        Setting("cache", None, "on", "/version"),
+        Setting("chunk", "64", "64", "/version"),
+        Setting("lost", "8", None, "not told"),
+        Setting("slots", "8", "4", "/version"),
+    )
+    first, *others = seen.arms
+    seen = replace(seen, arms=(replace(first, server_settings=told), *others))
+    versions: dict[str, dict[str, str | None]] = {
+        one.name: {"model": "m", "runtime": "1", "tokenizer": None} for one in seen.arms
+    }
+    folded = predicate(
+        measurement_document(seen, versions), issued_at="2026-01-01T00:00:00Z", producer=PRODUCER
+    )
+    return stated("measurement", measurement_subjects(folded), folded)
+
+
+SETTINGS = "/predicate/arms/0/settings"
+SETTING = {
+    "name": "more", "requested": None, "effective": "1", "failure": None,
+    "cause": "resolved_default", "chosen": False,
+}  # fmt: skip
+
+
+def test_settings_of_an_arm_are_those_that_its_server_told() -> None:
+    one = resolved()
+    found = judge(one)
+    assert [(setting["name"], setting["cause"]) for setting in get(one, SETTINGS)] == [
+        ("cache", "resolved_default"), ("chunk", "requested"), ("slots", "altered"),
+    ]  # fmt: skip
+    assert (found.counts["settings"], found.counts["settings_unchosen"]) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("lie", "code", "pointer"),
+    [
+        (drop(SETTINGS), DENOMINATOR, SETTINGS),
+        (lambda one: get(one, SETTINGS).append(SETTING), DENOMINATOR, SETTINGS),
+        (lambda one: get(one, SETTINGS).reverse(), DENOMINATOR, SETTINGS),
+        (change(f"{SETTINGS}/0/name", "kash"), DENOMINATOR, SETTINGS),
+        (change(f"{SETTINGS}/0/requested", "on"), BAD, f"{SETTINGS}/0/requested"),
+        (change(f"{SETTINGS}/2/requested", None), BAD, f"{SETTINGS}/2/requested"),
+        (change(f"{SETTINGS}/2/effective", "8"), BAD, f"{SETTINGS}/2/effective"),
+        (change("/predicate/arms/1/settings", [SETTING]), DENOMINATOR,
+         "/predicate/arms/1/settings"),
+        (change(f"{P}/arms/0/server_settings/2/resolved", "8"), DENOMINATOR, SETTINGS),
+        (change(f"{SETTINGS}/0/cause", "requested"), OUTCOME, f"{SETTINGS}/0/cause"),
+    ],
+)  # fmt: skip
+def test_a_lie_about_settings_of_a_server(
+    lie: Callable[[Statement], None], code: str, pointer: str
+) -> None:
+    one = resolved()
+    lie(one)
+    assert refusal(one) == (code, pointer)
+
+
+def test_a_failure_on_the_way_to_a_setting_stays_the_signers_word() -> None:
+    one = resolved()
+    for member, value in (("failure", "a probe threw"), ("cause", "absorbed_failure")):
+        put(one, f"{SETTINGS}/0/{member}", value)
+    judge(one)
 
 
 def test_a_second_request_that_did_not_wait(statement: Statement) -> None:
