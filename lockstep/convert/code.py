@@ -32,8 +32,6 @@ from numpy.lib.stride_tricks import as_strided
 def _copy(source, destination, item, counts, came, to):
     """Copy items between two strided views; (offset, strides) in items."""
     source, destination = source.view(f"V{{item}}"), destination.view(f"V{{item}}")
-    for memory in (source, destination):
-        assert memory.ndim == 1
     steps = [tuple(item * step for step in side[1]) for side in (came, to)]
     target = as_strided(destination[to[0]:], counts, steps[1])
     target[...] = as_strided(source[came[0]:], counts, steps[0], writeable=False)
@@ -45,6 +43,8 @@ def _copy(source, destination, item, counts, came, to):
 def convert(source, destination):
     """Fill the destination's buffers; both are lists of contiguous arrays of bytes (uint8)."""
 {lengths}
+    for one in (*source, *destination):
+        assert one.dtype == np.uint8 and one.ndim == 1 and one.flags.c_contiguous, "bytes, 1-D"
     _require_apart(source, destination)
 {lines}
 '''
@@ -65,9 +65,14 @@ def _copy(source, destination, item, counts, came, to):
                 at = [one[0] + place * step for one, step in zip((came, to), steps)]
                 _copy(source, destination, item, rest[0], (at[0], rest[1]), (at[1], rest[2]))
             return
+    while any(one.storage_offset() % item for one in (source, destination)):
+        # torch views memory as items only where it begins at one
+        item, counts = item // 2, (*counts[:-1], 2 * counts[-1])
+        came, to = ((2 * at, (*(2 * step for step in by[:-1]), 1)) for at, by in (came, to))
     source, destination = source.view(ITEMS[item]), destination.view(ITEMS[item])
-    target = destination.as_strided(counts, to[1], to[0])
-    target.copy_(source.as_strided(counts, came[1], came[0]))
+    # as_strided begins where its tensor does, unless told a place in the whole allocation
+    target = destination[to[0] :].as_strided(counts, to[1])
+    target.copy_(source[came[0] :].as_strided(counts, came[1]))
 
 
 {apart}
@@ -76,6 +81,8 @@ def _copy(source, destination, item, counts, came, to):
 def convert(source, destination):
     """Fill the destination's buffers; both are lists of contiguous 1-D tensors of torch.uint8."""
 {lengths}
+    for one in (*source, *destination):
+        assert one.dtype == torch.uint8 and one.ndim == 1 and one.is_contiguous(), "bytes, 1-D"
     _require_apart(source, destination)
 {lines}
 '''
@@ -99,7 +106,8 @@ def program(plan: Plan, library: str) -> str:
         f"{plan.geometry.tokens} tokens, {plan.geometry.layers} layers."
     )
     lengths = "\n".join(
-        f"    assert [len(one) for one in {name}] == {[one.bytes for one in side.buffers]}"
+        f"    assert [len(one) for one in {name}] == {[one.bytes for one in side.buffers]}, "
+        f'"lengths of the {name}\'s buffers, in bytes"'
         for name, side in (("source", plan.source), ("destination", plan.destination))
     )
     lines = "\n".join(_line(part, plan) for part in parts(plan))

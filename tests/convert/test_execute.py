@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,28 @@ def test_an_emitted_program_does_what_the_plan_says(made: Plan, library: str) ->
     assert all(np.array_equal(a, b) for a, b in zip(found, due, strict=True))
 
 
+@pytest.mark.parametrize("made", [padded(), falling(), between(*PAIRS[1])],
+                         ids=["padded", "falling", "heads"])  # fmt: skip
+@pytest.mark.parametrize("skew", [0, 1, 8, 16])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_buffers_of_an_emitted_program_may_be_parts_of_one_allocation(
+    made: Plan, skew: int, library: str
+) -> None:
+    rng = np.random.default_rng(3)
+    wholes, given_, copies = [], [], []
+    for side in (made.source.buffers, made.destination.buffers):
+        ends = np.cumsum([skew, *(one.bytes for one in side)]).tolist()
+        whole = rng.integers(0, 256, ends[-1], dtype=np.uint8)
+        taken: Any = torch.from_numpy(whole) if library == "torch" else whole
+        wholes.append(whole)
+        given_.append([taken[a:b] for a, b in pairwise(ends)])
+        copies.append([whole[a:b].copy() for a, b in pairwise(ends)])
+    convert(made, copies[0], copies[1], threads=1, engine="numpy")
+    due = np.concatenate([wholes[1][:skew].copy(), *copies[1]])
+    emitted(made, library)(*given_)
+    assert np.array_equal(wholes[1], due)
+
+
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_an_emitted_program_takes_no_memory_that_overlaps(library: str) -> None:
     layout = catalogue.find("vllm/vllm-0.23-nhd")
@@ -137,6 +160,27 @@ def test_an_emitted_program_takes_no_memory_that_overlaps(library: str) -> None:
     ):
         with pytest.raises(AssertionError, match="a destination shares memory"):
             convert_(came, to)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_an_emitted_program_takes_contiguous_bytes_alone(library: str) -> None:
+    made = padded()
+    source, into = (
+        list[Any](np.zeros(one.bytes, dtype=np.uint8) for one in side.buffers)
+        for side in (made.source, made.destination)
+    )
+    shown: Any = torch.from_numpy if library == "torch" else np.asarray
+    for side in (source, into):
+        own = side[0]
+        for wrong in (own.astype(np.int16), own[:, None], np.repeat(own, 2)[::2]):
+            side[0] = wrong
+            with pytest.raises(AssertionError, match="bytes, 1-D"):
+                emitted(made, library)(
+                    *([shown(one) for one in given_] for given_ in (source, into))
+                )
+        side[0] = own
+    with pytest.raises(AssertionError, match="lengths of the destination's buffers"):
+        emitted(made, library)(*([shown(one) for one in side] for side in (source, into[1:])))
 
 
 @settings(max_examples=40, deadline=None)
