@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from lockstep.cli import layouts_compare, layouts_convert, layouts_observe
+from lockstep.cli.layouts_files import REFERENCE
 from lockstep.cli.layouts_geometry import sizes, with_geometry
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def list_layouts() -> None:
 
 @with_geometry
 def show(
-    name: str = typer.Argument(help="folder/name, a name, or the path of a TOML file."),
+    name: str = typer.Argument(help=f"Layout. {REFERENCE}"),
     *,
     geometry: Geometry,
 ) -> None:
@@ -55,12 +56,12 @@ def show(
     Example: lockstep layouts show vllm/vllm-lbnhc --tokens 40 --kv-heads 2 --head-dim 8
     """
     from lockstep.cli import say
-    from lockstep.layouts import catalogue
+    from lockstep.convert.names import resolve
     from lockstep.layouts.index_map import image_sha256, is_identity
     from lockstep.layouts.realise import realise
     from lockstep.layouts.steps import steps
 
-    layout = catalogue.find(name)
+    layout = resolve(name)
     cited = layout.citation
     say(f"{layout.name} ({layout.engine}, {layout.attention}), {sizes(geometry)}")
     say(f"  {cited.repository} {cited.path} @{cited.commit or 'no commit found'}")
@@ -83,8 +84,8 @@ def show(
 
 @with_geometry
 def recipe(
-    src: str = typer.Argument(help="The layout that the bytes are in."),
-    dst: str = typer.Argument(help="The layout that they are to be in."),
+    src: str = typer.Argument(help=f"The layout that the bytes are in. {REFERENCE}"),
+    dst: str = typer.Argument(help="The layout that they are to be in, likewise."),
     *,
     geometry: Geometry,
 ) -> None:
@@ -95,10 +96,11 @@ def recipe(
     Example: lockstep layouts recipe llamacpp-no-flash hf-dynamic --tokens 40
     """
     from lockstep.cli import say
-    from lockstep.layouts import catalogue, steps
+    from lockstep.convert.names import resolve
+    from lockstep.layouts import steps
     from lockstep.layouts.words import transformations
 
-    source, target = catalogue.find(src), catalogue.find(dst)
+    source, target = resolve(src), resolve(dst)
     found = steps.recipe(source, target, geometry)
     say(f"{source.name} to {target.name}, {sizes(geometry)}, one layer")
     words = transformations(source, target, geometry)

@@ -85,7 +85,8 @@ def import_(
 
     L layer, B block, N token in its block, T token, H KV head, D head dimension, G and X vector
     and place in it where these part D, K keys and values, C both joined along D, R rank, 1 a unit
-    axis; in brackets those that one axis holds. A shape without named axes tells no layout.
+    axis; in brackets those that one axis holds. A shape without named axes tells no layout. Of a
+    pool, --tokens are those of all its blocks.
 
     Example: lockstep layouts import --axes KBNHD --shape 2,17,16,4,16 \
       --strides 17408,1024,64,16,1
@@ -98,6 +99,9 @@ def import_(
     for name in found:
         say(name)
     if not found:
-        hint = "`lockstep layouts export NAME` prints what a declared one has at this geometry."
+        hint = (
+            "`lockstep layouts export NAME` prints what a declared one has at this geometry; "
+            "--tokens of a pool are those of all its blocks."
+        )
         got = f"{axes}, shape {shape}, strides {strides}"
         raise LockstepError("BAD_VALUE", "--strides", "those of a declared layout", got, hint)

@@ -38,7 +38,10 @@ def read_bytes(path: Path, length: int | None) -> Any:
         raise LockstepError("FILE_UNREADABLE", str(path), "a file of bytes", text) from None
     whole = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     if length is not None and len(whole) != length:
-        hint = "`lockstep layouts plan … --json` lists the buffers with their lengths."
+        hint = (
+            "`lockstep layouts plan … --json` lists the buffers with their lengths; a whole pool "
+            "is told by --source-pool and --source-table."
+        )
         raise LockstepError("BAD_VALUE", str(path), f"{length} bytes", len(whole), hint)
     return whole
 

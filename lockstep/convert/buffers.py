@@ -186,15 +186,16 @@ class _Placed:
             numbers = self._tensor.reserve + np.arange(needed, dtype=np.int64)
         else:
             numbers = np.asarray(placement.table)
+        hint = "A table has a number for each of the request's blocks, all below the pool's extent."
         # An array of anything but integers that a machine has is of another kind.
         if numbers.dtype.kind not in "iu" or numbers.shape != (needed,):
             got = f"{' by '.join(map(str, numbers.shape))} of {numbers.dtype}"
-            expected = f"{needed} numbers, below 2**63"
-            raise LockstepError("BAD_VALUE", f"{self._where} table", expected, got)
+            expected = f"{needed} whole numbers, below 2**63"
+            raise LockstepError("BAD_VALUE", f"{self._where} table", expected, got, hint)
         if len(np.unique(numbers)) != needed or numbers.min() < 0 or numbers.max() >= self._pool:
             expected = f"distinct numbers from 0 to {self._pool - 1} [LAY-21]"
             got = f"{int(numbers.min())} to {int(numbers.max())}, {len(np.unique(numbers))} of them"
-            raise LockstepError("BAD_VALUE", f"{self._where} table", expected, got)
+            raise LockstepError("BAD_VALUE", f"{self._where} table", expected, got, hint)
         return numbers.astype(np.int64)
 
     @property

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from lockstep.convert.buffers import APART, AS_DECLARED, Component, Offsets, Side, side
 from lockstep.convert.candidates import Confusion, candidates
+from lockstep.convert.memory import Bytes
+from lockstep.convert.plan import plan
 from lockstep.errors import LockstepError
 from lockstep.layouts.declaration import Layout
 from lockstep.layouts.geometry import Geometry
 
-Bytes = NDArray[np.uint8]
 Indices = tuple[NDArray[np.int64], ...]
 """Numbers of layer, token, head and dimension."""
 
@@ -79,8 +80,6 @@ def difference(
     Raises:
         LockstepError: as `plan`, or BAD_VALUE where `reference` has another length.
     """
-    from lockstep.convert.plan import plan
-
     made = plan(source, destination, geometry)
     if len(reference) != made.source.bytes:
         raise LockstepError("BAD_VALUE", "reference", f"{made.source.bytes} bytes", len(reference))

@@ -67,8 +67,9 @@ def convert(plan: Plan, source: Sequence[Tensor], destination: Sequence[Tensor])
         LockstepError: BAD_VALUE at a tensor of another length, that is not contiguous, that lies
             on another device, or, in the destination, that is not apart from all others.
     """
-    came = _bytes_of(source, plan.source.buffers, "source", source[0].device)
-    to = _bytes_of(destination, plan.destination.buffers, "destination", source[0].device)
+    device = source[0].device if source else None
+    came = _bytes_of(source, plan.source.buffers, "source", device)
+    to = _bytes_of(destination, plan.destination.buffers, "destination", device)
     came_at, to_at = ([(one.data_ptr(), one.numel()) for one in side] for side in (came, to))
     require_apart(plan, came_at, to_at)
     for part in parts(plan):

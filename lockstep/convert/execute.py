@@ -45,8 +45,8 @@ def convert(
 
     Raises:
         LockstepError: BAD_VALUE at a buffer of another length, that is not contiguous or writable,
-            or that shares memory with the destination; LIBRARY_MISSING where the engine is not
-            installed.
+            or that shares memory with the destination, or at `threads` below 1; LIBRARY_MISSING
+            where the engine is not installed, USAGE where it is none.
     """
     made = destination
     if made is None:

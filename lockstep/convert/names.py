@@ -56,13 +56,15 @@ def resolve(reference: str) -> Layout:
         if name not in known:
             engine = name.split(":")[0]
             like = [one for one in known if one.startswith(f"{engine}:")] or list(known)
-            raise LockstepError("USAGE", reference, f"one of {', '.join(like)}", name)
+            hint = "`lockstep layouts list` gives the layouts that have no engine's name."
+            raise LockstepError("USAGE", reference, f"one of {', '.join(like)}", name, hint)
         name = known[name]
     layout = catalogue.find(name)
     changed = dict(_change(reference, change) for change in changes)
     if "ranks" in changed and layout.rank_axis == "none":
         expected = "ranks of a layout that has a rank axis"
-        raise LockstepError("USAGE", reference, expected, layout.name)
+        hint = "`lockstep layouts list` shows that axis as R."
+        raise LockstepError("USAGE", reference, expected, layout.name, hint)
     if "block" in changed and not layout.block:
         raise LockstepError("USAGE", reference, "a block of a layout of blocks", layout.name)
     if len(changed) < len(changes):

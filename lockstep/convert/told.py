@@ -19,7 +19,7 @@ def describe(found: Difference) -> Iterator[str]:
         name, layer, token, head, dim, byte = found.first
         yield f"  first: {name}, layer {layer}, token {token}, head {head}, dim {dim}, byte {byte}"
     for one in found.explanations:
-        yield f"  explained: {one.confusion.text} ({one.elsewhere} positions elsewhere)"
+        yield f"  explained: {one.confusion.text} ({one.elsewhere} elements elsewhere)"
     if not found.explanations:
         yield "  explained by no confusion that is tried [CONV-13]"
 
@@ -33,7 +33,7 @@ def document(found: Difference) -> dict[str, Any]:
         "surplus": found.surplus,
         "first": None if found.first is None else list(found.first),
         "explanations": [
-            {"confusion": one.confusion.text, "positions_elsewhere": one.elsewhere}
+            {"confusion": one.confusion.text, "elements_elsewhere": one.elsewhere}
             for one in found.explanations
         ],
     }

@@ -35,7 +35,7 @@ class HangsLater(Behaviour):
 
     def hangs(self, asked: Asked) -> bool:
         """Whether this prompt was answered before, and is none of the probes'."""
-        return asked.prompt != probe._UNITS and asked.seen > 0
+        return asked.prompt != probe.PROBED and asked.seen > 0
 
 
 class SlowLater(Behaviour):
@@ -43,7 +43,7 @@ class SlowLater(Behaviour):
 
     def status(self, asked: Asked) -> int:
         """Take a while."""
-        time.sleep(0 if asked.prompt == probe._UNITS else 0.6)
+        time.sleep(0 if asked.prompt == probe.PROBED else 0.6)
         return 200
 
 

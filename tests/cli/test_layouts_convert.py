@@ -95,7 +95,7 @@ def test_a_confusion_is_named(lockstep: Run, tmp_path: Path) -> None:
     assert "written as axes Tb KV Ti H D" in said
     assert "0 of 2560 positions are not as due" in lockstep(*told, "--like", "vllm:NHD", *SIZES)
     found = json.loads(lockstep(*told, "--like", "vllm:HND", "--json", *SIZES, exit=3))
-    assert found["explanations"]
+    assert found["explanations"][0]["elements_elsewhere"] == found["differing"]
 
 
 def test_names_and_strides_of_others(lockstep: Run) -> None:

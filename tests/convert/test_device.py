@@ -52,7 +52,9 @@ for source, destination, placements in (
     shared = torch.zeros(longest, dtype=torch.uint8, device=where)
     once, same = ([shared[:one.bytes] for one in side.buffers]
                   for side in (made.source, made.destination))
-    for came, wrong in ((tensors, into[1:]), (tensors, [one[:-1] for one in into]), (once, same)):
+    for came, wrong in (
+        ([], into), (tensors, into[1:]), (tensors, [one[:-1] for one in into]), (once, same)
+    ):
         try:
             device.convert(made, came, wrong)
         except LockstepError as fault:

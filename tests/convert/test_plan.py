@@ -196,14 +196,16 @@ def test_equal_layouts_are_one_run_a_buffer() -> None:
     assert made.copies == (Copy(0, 0, 2 * 48 * 4 * 16 * 2, (Loop(3, APART, APART),)),)
 
 
-@pytest.mark.parametrize("change", ["beyond", "twice", "short", "below"])
+@pytest.mark.parametrize("change", ["beyond", "behind", "before", "twice", "short"])
 def test_a_plan_that_is_none_is_told(change: str) -> None:
     layout = catalogue.find("vllm/vllm-0.22-nhd")
     made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
     first = made.copies[0]
     changed = {
         "beyond": first._replace(destination=first.destination + 64),
-        "below": first._replace(source=first.source + APART * 40),
+        "behind": first._replace(source=first.source + APART * 40),
+        # Of no buffer, though one counted from the end would be long enough.
+        "before": first._replace(source=first.source - APART),
         "twice": first._replace(loops=(*first.loops, Loop(2, 2, 0))),
         "short": first._replace(length=first.length // 2),
     }[change]

@@ -36,12 +36,16 @@ def test_show_derives_at_a_geometry(app: typer.Typer) -> None:
     assert "shape [2, 3, 16, 2, 16]" in result.output
     assert "positions a layer 3072, of them padding 512" in result.output
     assert "not realisable" in run(app, "show", "vllm/vllm-tp8-sharded").output
+    result = run(app, "show", "vllm:HND,block=24", "--tokens", "40", "--kv-heads", "2")
+    assert "shape [2, 2, 2, 24, 16]" in result.output
 
 
 def test_recipe_gives_steps_and_words(app: typer.Typer) -> None:
     result = run(app, "recipe", "llamacpp-no-flash", "hf-dynamic")
     assert "in words: " in result.output
     assert "crop" in result.output
+    result = run(app, "recipe", "lmcache:KV_2LTD", "vllm:NHD,block=8")
+    assert "lmcache-kv-2ltd to vllm-0.23-nhd" in result.output
 
 
 def test_refusals_keep_their_codes(app: typer.Typer) -> None:
