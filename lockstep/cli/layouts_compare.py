@@ -33,6 +33,7 @@ def diff(
 ) -> None:
     """Say which confusion of layouts explains bytes that are not as they should be.
 
+    Both files hold the request's own blocks; `lockstep layouts convert` takes them out of a pool.
     Exit status 0 where they are as due, 3 where they are not.
 
     Example: lockstep layouts diff a.kv b.kv --as vllm:NHD --like vllm:HND --tokens 64

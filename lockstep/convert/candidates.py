@@ -119,13 +119,21 @@ def _others(layout: Layout, declared: Sequence[Named]) -> Iterator[Named]:
     """Give layouts that one may be taken for: declared ones, other orders, other blocks."""
     for name, other in declared:
         if other.component_names == layout.component_names and _form(other) != _form(layout):
-            yield name, other
+            yield _told(name, other, layout), other
     if layout.block:
         for times, parts in BLOCKS:
             block = layout.block * times // parts
             if block and layout.block * times % parts == 0:
                 yield f"blocks of {block}", replace(layout, block=block)
     yield from _orders(layout)
+
+
+def _told(name: str, other: Layout, layout: Layout) -> str:
+    """Name a declared layout; one that the other is a change of, with what it has in its place."""
+    if other.source_path != layout.source_path:
+        return name
+    words = [word for word in ("block", "ranks") if getattr(other, word) != getattr(layout, word)]
+    return ",".join([name, *(f"{word}={getattr(other, word)}" for word in words)])
 
 
 def _form(layout: Layout) -> tuple[object, ...]:

@@ -200,6 +200,17 @@ def test_blocks_of_another_size(axes: str, wrong: int) -> None:
     assert (texts(found)[0] == "nothing is confused") == (wrong == 0)
 
 
+def test_a_change_of_a_layout_taken_for_the_declared_one() -> None:
+    """Shards of two ranks in blocks of 16, said to be of four, of 8."""
+    geometry = Geometry(20, 2, 8, 4, 0, 0, "float16")
+    source, wrote = catalogue.find("lmcache/lmcache-kv-2ltd"), catalogue.find("vllm/vllm-tp2")
+    content, given = side_bytes(source, wrote, geometry)
+    found = difference(source, replace(wrote, ranks=4, block=8), geometry, content, given)
+    assert texts(found) == ["written as vllm/vllm-tp2,block=16,ranks=2"]
+    found = difference(source, replace(wrote, ranks=4), geometry, content, given)
+    assert texts(found) == ["written as vllm/vllm-tp2,ranks=2"]
+
+
 def test_a_source_read_wrongly() -> None:
     geometry = at(3, 4, 2, 6)
     source, due = of("Tb KV Ti H D", 4), of("KV Tb H Ti D", 4)
