@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lockstep.cli import layouts_convert
+from lockstep.convert import execute
+
 SIZES = ("--tokens", "40", "--layers", "2", "--kv-heads", "2", "--head-dim", "8")
 Run = Callable[..., str]
 
@@ -69,6 +72,26 @@ def test_there_and_back(lockstep: Run, tmp_path: Path) -> None:
         "--engine", "numba",
     )  # fmt: skip
     assert (tmp_path / "c.kv").read_bytes() == content.tobytes()
+
+
+@pytest.mark.parametrize(("compiled", "engine"), [(5121, "numpy"), (5120, None)])
+def test_little_is_converted_without_compiling(
+    lockstep: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    compiled: int,
+    engine: str | None,
+) -> None:
+    chosen = []
+    monkeypatch.setattr(
+        execute, "convert", lambda *_, engine, threads: chosen.append((engine, threads))
+    )
+    monkeypatch.setattr(layouts_convert, "COMPILED", compiled)
+    (tmp_path / "a.kv").write_bytes(bytes(5120))
+    pair = ("lmcache:KV_T2D", "vllm:HND", "--input", "a.kv", "--output", "b.kv", *SIZES)
+    lockstep("layouts", "convert", *pair)
+    lockstep("layouts", "convert", *pair, "--engine", "numba", "--threads", "2")
+    assert chosen == [(engine, None), ("numba", 2)]
 
 
 def test_an_array_is_written_as_it_is_read(lockstep: Run, tmp_path: Path) -> None:
