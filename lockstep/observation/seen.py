@@ -91,7 +91,7 @@ class SeenEngine:
         written_by: the calls that wrote.
         geometry: of all runs; its dtype is the first run's.
         observations: one for each declaration.
-        cited: declared layouts whose engines were not run.
+        cited: declared layouts that nothing here holds against their own engine.
     """
 
     name: str
