@@ -35,7 +35,7 @@ def streamed(whole_lines: bool, past_cache: bool) -> Kernel:
     `destination` and `source` are addresses; `length` are the bytes of a run; `first` and `second`
     are the two inner loops, each (count, source step, destination step) in bytes, the second one
     the inner; `outer` has shape (n, 3) and holds the other loops likewise. With `whole_lines` all
-    runs are whole lines in the destination. The interpreter is released.
+    runs are whole lines in the destination. The interpreter's lock is released.
     """
     stretch = (_lines if whole_lines else _stretch)(past_cache, asks=True)
     turns, place = _outer()
