@@ -138,6 +138,27 @@ def test_a_table_that_is_no_injection_is_refused(placement: Placement) -> None:
         assert fault.value.code == "BAD_VALUE"
 
 
+@pytest.mark.parametrize(
+    ("limit", "where"),
+    [("plan.MOST_COPIES", "plan"), ("buffers.MOST_BUFFERS", "hf-dynamic"), (None, "vllm-0.23-nhd")],
+)
+def test_what_is_too_much_for_a_plan_is_refused(
+    monkeypatch: pytest.MonkeyPatch, limit: str | None, where: str
+) -> None:
+    pair = catalogue.find("huggingface/hf-dynamic"), catalogue.find("vllm/vllm-0.23-nhd")
+    made = plan(*pair, GEOMETRY)
+    # One copy or buffer fewer than there are; or a pool whose buffer is longer than addresses go.
+    least = {"plan": len(made.copies), "hf-dynamic": len(made.source.buffers)}
+    placement = Placement(None if limit else 1 << 32)
+    if limit:
+        monkeypatch.setattr(f"lockstep.convert.{limit}", least[where])
+        plan(*pair, GEOMETRY)
+        monkeypatch.setattr(f"lockstep.convert.{limit}", least[where] - 1)
+    with pytest.raises(LockstepError) as fault:
+        plan(*pair, GEOMETRY, destination_placement=placement)
+    assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", where)
+
+
 def test_numbers_of_other_libraries_are_numbers() -> None:
     layout = catalogue.find("vllm/vllm-0.23-nhd")
     own = plan(layout, layout, GEOMETRY, Placement(9, (7, 0, 4)))
