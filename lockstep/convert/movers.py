@@ -18,6 +18,8 @@ ITEMS = (16, 8, 4, 2, 1)
 """Bytes of an item that NumPy moves at a time."""
 TILE = 4 << 10
 """Bytes of a tile, about: with the lines that it is read from, it stays in a first-level cache."""
+PAGE = 4 << 10
+"""Bytes over which a processor fetches nothing ahead."""
 LONG_RUN = 2048
 """Bytes of a run from which on the lines at its ends do not count."""
 STREAMS = 16
@@ -58,7 +60,8 @@ def by_numba(part: Part, source: Bytes, destination: Bytes, past_cache: bool) ->
     touching = second.destination == part.length or second.times == 1
     row, rest = columns * part.length, second.times % columns * part.length
     whole_lines = rest % kernels.LINE == 0 and _in_whole_lines(row, to, [*outer, first])
-    scratch = empty(rows * columns * part.length if touching else 0)
+    # With a page behind it, so that no core fetches ahead what another writes.
+    scratch = empty(rows * columns * part.length + PAGE if touching else 0)
     width = next(width for width in kernels.WIDTHS if width <= part.length)
     kernels.tiled(width, whole_lines, past_cache)(
         to, came, part.length, tuple(first), tuple(second), _table(outer), (rows, columns),
