@@ -144,6 +144,11 @@ def side(layout: Layout, geometry: Geometry, placement: Placement, where: str) -
     return Side(layout, tuple(buffers), tuple(components), realised.replicas)
 
 
+def ranks_apart(tensor: RealisedTensor) -> bool:
+    """Whether each rank has a buffer of its own [CONV-2]: a leading rank axis is of processes."""
+    return next((axis for axis in tensor.axes if axis != "1"), "") == "R"
+
+
 class _Placed:
     """A tensor whose outer token axis has the extent of a pool."""
 
@@ -167,8 +172,7 @@ class _Placed:
             axis: self._pool if axis == outer else extent
             for axis, extent in zip(tensor.axes, tensor.extents, strict=True)
         }
-        # A leading rank axis is one of processes: each rank has a buffer of its own.
-        self._ranks_apart = next((axis for axis in tensor.axes if axis != "1"), "") == "R"
+        self._ranks_apart = ranks_apart(tensor)
         within = [
             1 if axis == "R" and self._ranks_apart else self._extents[axis] for axis in tensor.axes
         ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
 from math import gcd, prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import triton
 import triton.language as tl
 
 from lockstep.convert.memory import names_of, require_apart
-from lockstep.convert.parts import Part, parts
+from lockstep.convert.parts import Part, parts, starts
 from lockstep.convert.plan import Loop, Plan
 from lockstep.errors import LockstepError
 
@@ -101,18 +100,8 @@ def _part(part: Part, source: Tensor, destination: Tensor) -> None:
     width = next(width for width in ITEMS if common % width == 0)
     loops = [Loop(one.times, one.source // width, one.destination // width) for one in part.loops]
     came, to = (one.view(ITEMS[width]) for one in (source, destination))
-    for first, second in _starts(loops[:-LOOPS], part.source // width, part.destination // width):
+    for first, second in starts(part.source // width, part.destination // width, loops[:-LOOPS]):
         _launch(loops[-LOOPS:], part.length // width, came[first:], to[second:])
-
-
-def _starts(outer: Sequence[Loop], source: int, destination: int) -> Iterator[tuple[int, int]]:
-    """Go through the loops that the kernel does not take, and give where the others begin."""
-    for places in product(*(range(loop.times) for loop in outer)):
-        steps = list(zip(places, outer, strict=True))
-        yield (
-            source + sum(place * loop.source for place, loop in steps),
-            destination + sum(place * loop.destination for place, loop in steps),
-        )
 
 
 def _launch(inner: Sequence[Loop], run: int, source: Tensor, destination: Tensor) -> None:

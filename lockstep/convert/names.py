@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
 
-from lockstep.convert.buffers import Placement, side
+from lockstep.convert.buffers import Placement, ranks_apart, side
 from lockstep.errors import LockstepError
 from lockstep.layouts import catalogue
 from lockstep.layouts.declaration import Layout, layouts_root
@@ -195,8 +195,8 @@ def by_strides(
 
 
 def _buffer_axes(tensor: RealisedTensor) -> dict[str, tuple[int, int]]:
-    """Give extent and stride of each axis of a tensor's buffers; ranks that lead lie apart."""
-    apart = next((axis for axis in tensor.axes if axis != "1"), "") == "R"
+    """Give extent and stride of each axis of a tensor's buffers."""
+    apart = ranks_apart(tensor)
     extents = tuple(1 if apart and axis == "R" else extent
                     for axis, extent in zip(tensor.axes, tensor.extents, strict=True))  # fmt: skip
     return dict(zip(tensor.axes, zip(extents, row_major(extents), strict=True), strict=True))

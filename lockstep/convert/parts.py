@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
+from math import prod
 from typing import NamedTuple
 
 from lockstep.convert.buffers import APART
@@ -30,14 +31,21 @@ def parts(plan: Plan) -> Iterator[Part]:
     for copy in plan.copies:
         over = [loop for loop in copy.loops if _crosses(loop)]
         inner = tuple(loop for loop in copy.loops if not _crosses(loop))
-        for places in product(*(range(loop.times) for loop in over)):
-            steps = list(zip(places, over, strict=True))
-            source = copy.source + sum(place * loop.source for place, loop in steps)
-            destination = copy.destination + sum(place * loop.destination for place, loop in steps)
+        for source, destination in starts(copy.source, copy.destination, over):
             yield Part(
                 source // APART, destination // APART, source % APART, destination % APART,
                 copy.length, inner,
             )  # fmt: skip
+
+
+def starts(source: int, destination: int, loops: Sequence[Loop]) -> Iterator[tuple[int, int]]:
+    """Go through loops from a place on both sides, and give the places that they come to."""
+    for places in product(*(range(loop.times) for loop in loops)):
+        steps = list(zip(places, loops, strict=True))
+        yield (
+            source + sum(place * loop.source for place, loop in steps),
+            destination + sum(place * loop.destination for place, loop in steps),
+        )
 
 
 def _crosses(loop: Loop) -> bool:
@@ -47,10 +55,7 @@ def _crosses(loop: Loop) -> bool:
 
 def shared(part: Part, threads: int) -> list[Part]:
     """Cut a part along its longest loop, or its run, into so many shares or fewer that pay."""
-    total = part.length
-    for loop in part.loops:
-        total *= loop.times
-    shares = min(threads, total // LEAST_SHARE)
+    shares = min(threads, part.length * prod(loop.times for loop in part.loops) // LEAST_SHARE)
     if shares < 2:
         return [part]
     longest = max(part.loops, key=lambda loop: loop.times, default=Loop(0, 0, 0))
