@@ -12,7 +12,7 @@ from lockstep.claims.layout_observation import predicate
 from lockstep.observation import observe
 from lockstep.observation.environment import Environment
 from lockstep.observation.probes import sglang_pools
-from lockstep.observation.seen import Memory, both_of
+from lockstep.observation.seen import Memory, SeenEngine, both_of
 
 PEERS = Path(__file__).resolve().parents[2] / "results" / "peers"
 """Where `tools/certify_peers.py` installs engines."""
@@ -61,10 +61,9 @@ EXTENTS = {
 }
 
 
-@pytest.mark.parametrize("engine", sorted(EXTENTS))
-def test_memory_of_the_declared_size_is_held_against_it(
-    engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def observed(engine: str, monkeypatch: pytest.MonkeyPatch) -> SeenEngine:
+    """Observe an engine whose memory has the declared sizes and nothing in it."""
+
     def ask(self: Environment, probe: str, request: Any, variables: Any = None) -> Any:
         return {"runs": [told(run, EXTENTS[engine]) for run in request["runs"]]}
 
@@ -73,7 +72,14 @@ def test_memory_of_the_declared_size_is_held_against_it(
 
     monkeypatch.setattr(Environment, "ask", ask)
     monkeypatch.setattr(Environment, "identity", identity)
-    seen = observe.observe(engine)
+    return observe.observe(engine)
+
+
+@pytest.mark.parametrize("engine", sorted(EXTENTS))
+def test_memory_of_the_declared_size_is_held_against_it(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = observed(engine, monkeypatch)
     found = predicate(seen, issued_at="", producer={})
     # Representable, and nothing stands in it: each element is elsewhere.
     assert {one["verdict"] for one in found["observations"]} == {"DIFFERS"}
@@ -84,14 +90,7 @@ def test_memory_of_the_declared_size_is_held_against_it(
 
 
 def test_what_cannot_be_observed_stays_cited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Environment, "identity", lambda *_: ("1", {}))
-    monkeypatch.setattr(
-        Environment, "ask",
-        lambda _, probe, asked, variables: {
-            "runs": [told(run, EXTENTS["sglang"]) for run in asked["runs"]]
-        },
-    )  # fmt: skip
-    cited = set(observe.observe("sglang").cited)
+    cited = set(observed("sglang", monkeypatch).cited)
     assert {"sglang/hicache-page-head", "sglang/sglang-mla", "flashinfer/flashinfer-nhd"} <= cited
 
 
