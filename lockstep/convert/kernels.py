@@ -1,9 +1,10 @@
 """Copies as machine code, compiled by Numba where it is installed [CONV-10].
 
 NumPy leaves its loop after each run, and reads each line of the destination before it overwrites
-it. Here whole lines are stored past the cache, and what is read is asked for ahead. Runs that fill
-lines are copied one by one, in the order of the source. Shorter ones are gathered in tiles, in the
-order of the destination, in memory that stays in the first-level cache, and stored from there.
+it. Here whole lines are stored past the cache, where it would not keep the destination, and what is
+read is asked for ahead. Runs that fill lines are copied one by one, in the order of the source.
+Shorter ones are gathered in tiles, in the order of the destination, in memory that stays in the
+first-level cache, and stored from there.
 """
 
 from __future__ import annotations
