@@ -82,7 +82,8 @@ def difference(
     """
     made = plan(source, destination, geometry)
     if len(reference) != made.source.bytes:
-        raise LockstepError("BAD_VALUE", "reference", f"{made.source.bytes} bytes", len(reference))
+        expected, hint = f"{made.source.bytes} bytes", "Give the geometry that the cache has."
+        raise LockstepError("BAD_VALUE", "reference", expected, len(reference), hint)
     bytes_ = _Bytes(reference, given)
     came, due = _Laid(made.source), _Laid(made.destination)
     positions = differing = missing = 0

@@ -119,6 +119,8 @@ def test_a_confusion_is_named(lockstep: Run, tmp_path: Path) -> None:
     assert "0 of 2560 positions are not as due" in lockstep(*told, "--like", "vllm:NHD", *SIZES)
     found = json.loads(lockstep(*told, "--like", "vllm:HND", "--json", *SIZES, exit=3))
     assert found["explanations"][0]["elements_elsewhere"] == found["differing"]
+    said = lockstep(*told, "--like", "vllm:HND", exit=3)
+    assert "BAD_VALUE at reference" in said and "geometry that the cache has" in said
 
 
 def test_names_and_strides_of_others(lockstep: Run) -> None:
