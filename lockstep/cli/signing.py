@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ def conclude(
     lines: Iterable[str],
     signer: Ed25519PrivateKey,
     evidence: Path | None = None,
+    asked: Sequence[str] = (),
 ) -> int:
     """Write a certificate, say what it holds, and have it verified; gives an exit status.
 
@@ -38,6 +39,7 @@ def conclude(
         lines: what sums it up for people.
         signer: what it was signed with.
         evidence: the folder of sidecars; None for the output's.
+        asked: further options of the verifier.
     """
     from lockstep.certificate.write import write_file
     from lockstep.cli import say
@@ -47,7 +49,7 @@ def conclude(
     say(f"wrote {output}, {len(certificate):,} bytes")
     for line in lines:
         say(line)
-    result = verified_with(output, signer, None, evidence or output.parent)
+    result = verified_with(output, signer, None, evidence or output.parent, *asked)
     say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
     if result["exit"]:
         say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")

@@ -29,18 +29,15 @@ def register(app: typer.Typer) -> None:
 
         Example: lockstep smt --set engines
         """
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-        from lockstep.certificate import keys, times
-        from lockstep.certificate.write import write_file
-        from lockstep.cli import say
-        from lockstep.cli.hunt import progress, verified_with
+        from lockstep.certificate import times
+        from lockstep.cli.hunt import progress
+        from lockstep.cli.signing import conclude, own_key
         from lockstep.issue import issue_smt
         from lockstep.layouts.sets import load_set
 
         issued_at = times.claimed(issued_at)
         layouts = load_set(name)
-        signer = keys.load_key(key) if key else Ed25519PrivateKey.generate()
+        signer = own_key(key)
         require_folder(out, "--out")
         out.mkdir(parents=True, exist_ok=True)
         options = "" if lifecycle else " --no-lifecycle"
@@ -53,15 +50,9 @@ def register(app: typer.Typer) -> None:
             lifecycle=lifecycle,
             progress=progress(),
         )
-        certificate = out / "smt.cert.json"
-        write_file(certificate, issued.certificate)
-        say(f"wrote {certificate}, {len(issued.certificate):,} bytes")
-        for line in summary(issued.predicate):
-            say(line)
-        result = verified_with(certificate, signer, None, out, *(["--solve"] if solve else []))
-        say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
-        if result["exit"]:
-            say(f"  at {result['pointer'] or 'the document'}; lockstep-verify says more")
+        asked = ["--solve"] if solve else []
+        lines = summary(issued.predicate)
+        if conclude(out / "smt.cert.json", issued.certificate, lines, signer, asked=asked):
             raise typer.Exit(3)
 
 
