@@ -138,9 +138,9 @@ def require_owner(owner: str, option: str) -> None:
     Raises:
         LockstepError: USAGE, at the option.
     """
-    label = spec.load("schemas/trust.schema.json")["$defs"]["label"]["pattern"]
-    if not re.fullmatch(label, owner):
-        expected = "1 to 100 characters of printable ASCII"
+    label = spec.load("schemas/trust.schema.json")["$defs"]["label"]
+    if not re.fullmatch(label["pattern"], owner):
+        expected = f"1 to {label['maxLength']} characters of printable ASCII"
         raise LockstepError("USAGE", option, expected, ascii(owner))
 
 
