@@ -134,8 +134,8 @@ def _with_option(callback: Callable[..., Any], command: str) -> Callable[..., An
         global _open
         if print_json and _open is None:
             _open = _Document(command)
-        elif print_json and _open is not None:
-            # Asked for of a group and of its command: there is one document.
+        elif _open is not None:
+            # Asked for of its group: there is one document, and this is what runs.
             _open.command = command
         return callback(*arguments, **named)
 

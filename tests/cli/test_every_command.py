@@ -149,6 +149,35 @@ def test_however_it_ends_there_is_a_document(
         assert error in f"{document['error']['code']} {document['error']['message']}"
 
 
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (["group", "--json"], "group"),
+        (["group", "--json", "inner"], "group inner"),
+        (["group", "inner", "--json"], "group inner"),
+        (["group", "--json", "inner", "--json"], "group inner"),
+    ],
+)
+def test_a_group_that_is_a_command_gives_one_document_of_what_ran(
+    words: list[str],
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    group = typer.Typer()
+    group.callback(invoke_without_command=True)(lambda: None)
+    group.command("inner")(lambda: print("said"))
+    app = typer.Typer(add_completion=False)
+    app.add_typer(group, name="group")
+    json_output.add(app)
+    monkeypatch.setattr("lockstep.cli.application", lambda: app)
+    monkeypatch.setattr(sys, "argv", ["lockstep", *words])
+    assert main() == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["command"] == command
+    assert document["lines"] == (["said"] if "inner" in words else [])
+
+
 def test_without_the_option_nothing_is_held_back(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
