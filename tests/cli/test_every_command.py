@@ -19,6 +19,7 @@ import typer.main
 
 from lockstep.cli import application, json_output, main
 from lockstep.cli.tables import Table, show_table
+from lockstep.observation.observe import ENGINES
 
 ROOT: Any = typer.main.get_command(application())
 
@@ -60,6 +61,12 @@ def test_every_command_prints_json() -> None:
     for name, command in ALL.items():
         options = [option for one in command.params for option in getattr(one, "opts", ())]
         assert (options.count("--json") == 1) is (name not in json_output.WITHOUT), name
+
+
+def test_the_help_of_observe_names_every_engine() -> None:
+    (engine,) = (one for one in ALL["layouts observe"].params if one.name == "engine")
+    named = re.findall(r"[a-z][a-z-]*", engine.help)
+    assert [name for name in named if name != "or"] == list(ENGINES)
 
 
 def one(does: Callable[[], Any]) -> typer.Typer:
