@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from lockstep import spec
+from lockstep.claims.measurement import opened
 from lockstep.errors import LockstepError
 from lockstep.measure import laws
 from lockstep.measure.observation import Arm
 from lockstep.measure.probe_records import budget_of, probes_document, records
 from lockstep.measure.probes import Probed
-from lockstep.measure.records import Record
 from lockstep.measure.window import FILE, refusal
 
 _MODEL = re.compile(r"(?P<name>.*) sha256:(?P<sha256>[0-9a-f]{64})")
@@ -151,7 +151,8 @@ def _fits(seen: Probed, arms: list[dict[str, Any]]) -> tuple[list[dict[str, Any]
     names = [arm["id"] for arm in arms]
     wanted = [("wall", "wall", names), ("stall", "stall", names)]
     wanted += [(f"{name}.linear", "linear", [name]) for name in names]
-    told = _told(seen, {arm["id"]: arm for arm in arms})
+    by_id = {arm["id"]: arm for arm in arms}
+    told = [opened({**one, "against": None}, by_id) for one in records(seen)]
     fits, not_fitted = [], []
     for name, law, over in wanted:
         try:
@@ -163,22 +164,6 @@ def _fits(seen: Probed, arms: list[dict[str, Any]]) -> tuple[list[dict[str, Any]
         else:
             fits.append({"name": name, "law": law, "arms": over})
     return fits, not_fitted
-
-
-def _told(seen: Probed, arms: dict[str, dict[str, Any]]) -> list[Record]:
-    """Give records as folds take them."""
-    return [
-        Record(
-            one["id"],
-            one["arm"],
-            arms[one["arm"]]["profile"],
-            arms[one["arm"]]["launch"],
-            arms[one["arm"]]["budget_tokens"],
-            {value["quantity"]: value["value"] for value in one["values"]},
-            one["refusal"],
-        )
-        for one in records(seen)
-    ]
 
 
 def _derived(seen: Probed) -> Iterator[dict[str, Any]]:
