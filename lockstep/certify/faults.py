@@ -1,7 +1,7 @@
 """The certifier before the built-in server as it is, and under each fault of the mutation list.
 
 Trials are run one at a time, since they share the machine's cores with what they time. Each leaves
-a record and its certificate in a folder; what is there is not made again.
+a record and its certificate in a folder; what is there of the same sources is not made again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockstep import spec
+from lockstep.certificate import lcj
 from lockstep.certificate.write import write_file
 from lockstep.certify.cells import POSITIVE, PlannedCell
 from lockstep.certify.config import Command, Config, digest_of
@@ -155,7 +156,8 @@ async def run_trial(trial: Trial, folder: Path) -> tuple[Seen | str, int]:
         until the observation that ended it, else until its end.
 
     Raises:
-        LockstepError: as `observe`.
+        LockstepError: as `observe`; USAGE, the folder has rounds of another trial or of other
+            sources.
     """
     began = time.monotonic()
     asked = config(trial)
@@ -163,7 +165,7 @@ async def run_trial(trial: Trial, folder: Path) -> tuple[Seen | str, int]:
     path = None if trial.stops else folder / f"{trial.name}.rounds.jsonl"
     seen: Seen | str
     try:
-        seen = await observe(asked, Records(path, digest_of(asked)), watch)
+        seen = await observe(asked, Records(path, _digest_of(trial, asked)), watch)
     except LockstepError as fault:
         if trial.operator is None or fault.code != _SILENT:
             raise
@@ -171,6 +173,12 @@ async def run_trial(trial: Trial, folder: Path) -> tuple[Seen | str, int]:
     if path is not None:
         path.unlink(missing_ok=True)
     return seen, round(((watch.ended or time.monotonic()) - began) * 1e6)
+
+
+def _digest_of(trial: Trial, asked: Config) -> str:
+    """Give the digest by which the rounds of a trial are known: of what its record is known by."""
+    told = [digest_of(asked), trial.document(), _sources_sha256()]
+    return hashlib.sha256(lcj.encode(told)).hexdigest()
 
 
 def run_trials(

@@ -20,6 +20,7 @@ from lockstep.certify.watch import EnoughSeen
 from lockstep.claims.detection_shown import shown
 from lockstep.errors import LockstepError
 from tests import certification_records, detection_records
+from tests.refusals import refused
 
 EVERY = {one.name: one for one in trials()}
 
@@ -113,6 +114,26 @@ def test_what_is_recorded_is_not_made_again(
     with pytest.raises(LockstepError) as caught:
         run(tmp_path, "refcount_leak")
     assert caught.value.code == "MALFORMED_JSON"
+
+
+def test_rounds_of_other_sources_are_not_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: list[Any] = []
+
+    async def observe(config: Any, records: Any, watch: Any) -> Seen:
+        plans.append(records.plan)
+        records.begin({"made": "up"})
+        raise LockstepError("ENDPOINT_DOWN", "--endpoint", "a server that answers", "none")
+
+    monkeypatch.setattr(faults, "observe", observe)
+    for _ in range(2):
+        refused("ENDPOINT_DOWN", lambda: run(tmp_path, "none"))
+    assert plans == [None, {"made": "up"}], "an interrupted trial goes on"
+    monkeypatch.setattr(faults, "_sources_sha256", lambda: "0" * 64)
+    fault = refused("USAGE", lambda: run(tmp_path, "none"))
+    assert fault.hint is not None and "--fresh" in fault.hint
+    assert len(plans) == 2
 
 
 def test_a_server_that_answers_nothing_is_recorded(
