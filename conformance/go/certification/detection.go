@@ -1,6 +1,7 @@
 package certification
 
 import (
+	"fmt"
 	"slices"
 
 	"lockstep/conformance/go/kind"
@@ -70,7 +71,7 @@ type detection struct {
 func (k *Detection) Derive(stated *statement.Statement, evidence kind.Evidence, _ bool) (*kind.Derived, *refusal.Refusal) {
 	d, predicate := &detection{Detection: k}, stated.Predicate
 	for _, name := range []string{"mutation_sha256", "certification_sha256"} {
-		if err := demand(predicate, underived, name, k.digests[name]); err != nil {
+		if err := kind.Demand(predicate, "/predicate", name, underived, k.digests[name]); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +90,7 @@ func (k *Detection) Derive(stated *statement.Statement, evidence kind.Evidence, 
 		if err := t.checkCertificate(); err != nil {
 			return nil, err
 		}
-		if err := demandAll(t.stated, t.pointer, []derived{{"outcome", notDerived, d.outcome(t)}}); err != nil {
+		if err := kind.Demand(t.stated, t.pointer, "outcome", notDerived, d.outcome(t)); err != nil {
 			return nil, err
 		}
 	}
@@ -101,12 +102,10 @@ func (k *Detection) Derive(stated *statement.Statement, evidence kind.Evidence, 
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range k.data.countNames() {
-		if got := predicate.Object("counts").Int(name); got != counts[name] {
-			return nil, mismatch(recount, "/predicate/counts/"+name, counts[name], got)
-		}
+	if err := kind.CheckCounts(predicate, k.data.countNames(), counts); err != nil {
+		return nil, err
 	}
-	if err := demand(predicate, notDerived, "verdict", verdict); err != nil {
+	if err := kind.Demand(predicate, "/predicate", "verdict", notDerived, verdict); err != nil {
 		return nil, err
 	}
 	if err := d.checkEvidence(evidence); err != nil {
@@ -144,8 +143,12 @@ func (k *Detection) checkDefault(predicate *lcj.Object) *refusal.Refusal {
 		wanted.Set(name, k.data.defaults.Member(name))
 	}
 	for _, name := range k.data.planMembers {
-		if value, has := wanted.Get(name); has && !lcj.Equal(stated.Member(name), value) {
-			return mismatch(underived, "/predicate/plan/"+name, value, stated.Member(name))
+		value, has := wanted.Get(name)
+		if !has {
+			continue
+		}
+		if err := kind.Demand(stated, "/predicate/plan", name, underived, value); err != nil {
+			return err
 		}
 	}
 	contexts := predicate.Ints("contexts")
@@ -153,7 +156,7 @@ func (k *Detection) checkDefault(predicate *lcj.Object) *refusal.Refusal {
 		return refusal.New(underived, "/predicate/contexts")
 	}
 	if contexts[0] != p.context {
-		return mismatch(underived, "/predicate/contexts/0", p.context, contexts[0])
+		return refusal.Expecting(underived, "/predicate/contexts/0", fmt.Sprint(p.context), fmt.Sprint(contexts[0]))
 	}
 	return nil
 }

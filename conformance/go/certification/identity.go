@@ -3,6 +3,7 @@ package certification
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/specification"
@@ -29,10 +30,10 @@ func checkSettings(predicate *lcj.Object, d *data, positive string) *refusal.Ref
 			turnedOff = append(turnedOff, one.Text("name"))
 		}
 	}
-	if err := demand(predicate, notDerived, "overridden", overridden); err != nil {
+	if err := kind.Demand(predicate, "/predicate", "overridden", notDerived, overridden); err != nil {
 		return err
 	}
-	if err := demand(predicate, notDerived, "turned_off", turnedOff); err != nil {
+	if err := kind.Demand(predicate, "/predicate", "turned_off", notDerived, turnedOff); err != nil {
 		return err
 	}
 	subject := predicate.Object("subject")
@@ -51,15 +52,7 @@ func checkSettings(predicate *lcj.Object, d *data, positive string) *refusal.Ref
 	if isThere && isAsked && launch.Text("command") == other.Text("command") {
 		return refusal.New(badValue, "/predicate/subject/positive/command")
 	}
-	return demand(predicate, badValue, "subject_sha256", specification.Sha256(lcj.Encode(subject)))
-}
-
-// demand sees that a member of the predicate is what follows.
-func demand(predicate *lcj.Object, code, name string, derived any) *refusal.Refusal {
-	if stated := predicate.Member(name); !lcj.Equal(stated, derived) {
-		return mismatch(code, "/predicate/"+name, derived, stated)
-	}
-	return nil
+	return kind.Demand(predicate, "/predicate", "subject_sha256", badValue, specification.Sha256(lcj.Encode(subject)))
 }
 
 // agreement counts the identities that agree with what was recorded, and those that do not.

@@ -64,16 +64,11 @@ type derived struct {
 // demandAll compares members of an object, in order.
 func demandAll(stated *lcj.Object, pointer string, members []derived) *refusal.Refusal {
 	for _, member := range members {
-		if got := stated.Member(member.name); !lcj.Equal(got, member.value) {
-			return mismatch(member.code, pointer+"/"+member.name, member.value, got)
+		if err := kind.Demand(stated, pointer, member.name, member.code, member.value); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// mismatch is a refusal that shows what was derived and what is stated.
-func mismatch(code, pointer string, derived, stated any) *refusal.Refusal {
-	return refusal.Expecting(code, pointer, string(lcj.Encode(derived)), string(lcj.Encode(stated)))
 }
 
 // verdict is [CERT-16].

@@ -102,13 +102,11 @@ func (r *run) conclude(stated *statement.Statement, own *ownPrompts) (*kind.Deri
 		return nil, err
 	}
 	counts := r.counts(own)
-	for _, name := range countNames {
-		if got := r.predicate.Object("counts").Int(name); got != counts[name] {
-			return nil, mismatch(recount, "/predicate/counts/"+name, counts[name], got)
-		}
+	if err := kind.CheckCounts(r.predicate, countNames, counts); err != nil {
+		return nil, err
 	}
 	verdict := r.verdict()
-	if err := demand(r.predicate, notDerived, "verdict", verdict); err != nil {
+	if err := kind.Demand(r.predicate, "/predicate", "verdict", notDerived, verdict); err != nil {
 		return nil, err
 	}
 	if err := stated.CheckSubject("server", r.predicate.Text("subject_sha256")); err != nil {

@@ -97,11 +97,11 @@ func (own *ownPrompts) checkWitnesses(stated []*lcj.Object, pointer string) (boo
 			failed = failed || len(r.failures) > 0
 		}
 		at := refusal.Index(pointer, i)
-		if stated[i].Int("batched_rounds") != formed {
-			return false, mismatch(recount, at+"/batched_rounds", formed, stated[i].Int("batched_rounds"))
-		}
-		if got := stated[i].Text("cache_witness"); got != shown.cache {
-			return false, refusal.Expecting(notDerived, at+"/cache_witness", shown.cache, got)
+		err := demandAll(stated[i], at, []derived{
+			{"batched_rounds", recount, formed}, {"cache_witness", notDerived, shown.cache},
+		})
+		if err != nil {
+			return false, err
 		}
 		proper := shown.alone
 		if !c.oneByOne() {

@@ -29,9 +29,11 @@ func CheckNotRun(predicate *lcj.Object, beginning []string) *refusal.Refusal {
 
 // CheckCounts sees that the counts of a predicate are those that follow, in the order of their names.
 func CheckCounts(predicate *lcj.Object, names []string, counts map[string]int64) *refusal.Refusal {
+	stated := predicate.Object("counts")
 	for _, name := range names {
-		if predicate.Object("counts").Int(name) != counts[name] {
-			return refusal.New("H10_COUNTS_DO_NOT_RECOMPUTE", "/predicate/counts/"+name)
+		err := Demand(stated, "/predicate/counts", name, "H10_COUNTS_DO_NOT_RECOMPUTE", counts[name])
+		if err != nil {
+			return err
 		}
 	}
 	return nil

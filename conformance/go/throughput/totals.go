@@ -87,8 +87,8 @@ func (r *run) conclude(stated *statement.Statement) (*kind.Derived, *refusal.Ref
 		return nil, err
 	}
 	verdict := r.verdict()
-	if got := stated.Predicate.Text("verdict"); got != verdict {
-		return nil, refusal.Expecting(notDerived, "/predicate/verdict", verdict, got)
+	if err := kind.Demand(stated.Predicate, "/predicate", "verdict", notDerived, verdict); err != nil {
+		return nil, err
 	}
 	if err := stated.CheckSubject("arms", digest); err != nil {
 		return nil, err
