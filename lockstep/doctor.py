@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
 import platform
 import shutil
 import subprocess
@@ -133,9 +132,8 @@ def _pip(extra: str) -> str:
 
 def _python() -> list[Finding]:
     version, least = platform.python_version(), ".".join(map(str, PYTHON))
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     purpose, ready = "everything", sys.version_info >= PYTHON
-    found = f"{version} on {platform.system()} {platform.machine()}, {cores} cores"
+    found = f"{version} on {platform.system()} {platform.machine()}, {cores()} cores"
     return [Finding("Python", ready, found, purpose, "" if ready else f"Python {least} or later")]
 
 

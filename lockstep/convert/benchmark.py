@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from lockstep.convert.execute import convert
 from lockstep.convert.memory import empty
 from lockstep.convert.names import resolve
 from lockstep.convert.plan import Plan, plan
+from lockstep.cores import cores
 from lockstep.errors import LockstepError
 from lockstep.layouts.geometry import Geometry
 
@@ -106,7 +106,7 @@ def timed(case: Case, size: int, rounds: int, threads: int | None = None) -> Tim
     Raises:
         LockstepError: INTERNAL where another gives other bytes: the pattern is not the map.
     """
-    threads = threads or len(os.sched_getaffinity(0))
+    threads = threads or cores()
     tokens = max(1, size // (2 * HEADS * case.dims * 2) // PITCH) * PITCH
     geometry = Geometry(tokens, 1, HEADS, case.dims, 0, 0, "float16")
     made = plan(resolve(case.source), resolve(case.destination), geometry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,6 +12,7 @@ from lockstep.convert.memory import Bytes, bytes_of, empty, require_apart
 from lockstep.convert.movers import by_numba, by_numpy
 from lockstep.convert.parts import Part, parts, shared
 from lockstep.convert.plan import Plan
+from lockstep.cores import cores
 from lockstep.errors import LockstepError
 
 PAST_CACHE = 32 << 20
@@ -60,7 +60,7 @@ def convert(
     require_apart(plan, *places)
     move = _mover(engine, plan)
     if threads is None:
-        threads = len(os.sched_getaffinity(0))
+        threads = cores()
     if threads < 1:
         raise LockstepError("BAD_VALUE", "threads", "1 or more", threads)
     shares = [one for part in parts(plan) for one in shared(part, threads)]
