@@ -223,10 +223,12 @@ def document(name: str) -> dict[str, Any]:
     return placed(kind, MAKERS[name](), SUBJECTS[kind])
 
 
-def placed(kind: str, predicate: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Give the statement with these subjects, the digests of all but a model placeholders."""
+def placed(
+    kind: str, predicate: dict[str, Any], names: Sequence[str], **digests: str
+) -> dict[str, Any]:
+    """Give the statement; digests that are not given, but a model's, are placeholders."""
     folded = json.loads(lcj.encode(predicate))
-    held = {"spec": f"$spec:{kind}"}
+    held = {"spec": f"$spec:{kind}", **digests}
     if "model" in names:
         held["model"] = folded["model"]["sha256"]
     subjects = [subject(name, held.get(name, f"${name}")) for name in names]

@@ -9,16 +9,13 @@ kind change.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from engine_parent import placed
 from fault_parent import written
 from server_parent import ISSUED_AT, PRODUCER
-
-from lockstep.certificate import lcj
-from lockstep.certificate.statement import statement, subject
 
 SLOW = (1100, 1110, 1120, 1130, 1140, 1150, 1160)
 FAST = (1000,) * 7
@@ -37,9 +34,7 @@ def document() -> dict[str, Any]:
         issued_at=ISSUED_AT,
         producer=PRODUCER,
     )
-    folded = json.loads(lcj.encode(made))
-    subjects = [subject("spec", "$spec:throughput"), subject("arms", folded["arms_sha256"])]
-    return statement("throughput", subjects, folded)
+    return placed("throughput", made, ("spec", "arms"), arms=made["arms_sha256"])
 
 
 if __name__ == "__main__":

@@ -12,19 +12,15 @@ anew where the rules or the data of the kind change.
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from engine_parent import chosen
+from engine_parent import chosen, placed
 from fault_parent import written
 
 from lockstep import spec
-from lockstep.certificate import lcj
-from lockstep.certificate.statement import statement
-from lockstep.certificate.statement import subject as named
 from lockstep.certify.observation import (
     Adapter,
     CellSeen,
@@ -399,11 +395,8 @@ def document(name: str) -> dict[str, Any]:
     """Fold, and put placeholders where the vectors' builder fills in digests."""
     from lockstep.claims.certification import predicate
 
-    folded = json.loads(
-        lcj.encode(predicate(MAKERS[name](), issued_at=ISSUED_AT, producer=PRODUCER))
-    )
-    subjects = [named("spec", "$spec:certification"), named("server", folded["subject_sha256"])]
-    return statement("certification", subjects, folded)
+    made = predicate(MAKERS[name](), issued_at=ISSUED_AT, producer=PRODUCER)
+    return placed("certification", made, ("spec", "server"), server=made["subject_sha256"])
 
 
 if __name__ == "__main__":
