@@ -66,7 +66,9 @@ def predicate(
         "published": [
             _published(one, readings, f"/published/{i}") for i, one in enumerate(held["published"])
         ],
-        "gates": [_gate(one, records, known) for one in held["gates"]],
+        "gates": [
+            _gate(one, records, known, f"/gates/{i}") for i, one in enumerate(held["gates"])
+        ],
         "tables": [
             _table(one, readings, f"/tables/{i}/readings") for i, one in enumerate(held["tables"])
         ],
@@ -258,8 +260,13 @@ def _table(one: Mapping[str, Any], readings: Readings, pointer: str) -> dict[str
 
 
 def _gate(
-    one: Mapping[str, Any], records: list[Record], known: Mapping[str, Mapping[str, Any]]
+    one: Mapping[str, Any],
+    records: list[Record],
+    known: Mapping[str, Mapping[str, Any]],
+    pointer: str,
 ) -> dict[str, Any]:
+    if one["first"] == one["second"]:
+        raise LockstepError("BAD_VALUE", f"{pointer}/second", "another profile", one["second"])
     within, across = comparisons.within_and_across(records, one["first"], one["second"])
     everywhere = [distance for distances in within.values() for distance in distances]
     return {

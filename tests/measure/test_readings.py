@@ -96,6 +96,7 @@ WALL = {"quantity": "wall_us", "value": 1}
      ("derived", 3, {"given": "1"}, "/given"), ("derived", 0, {"given": None}, "/given"),
      ("derived", 5, {"coefficient": "per_step"}, "/coefficient"),
      ("published", 2, {"reason": None}, "/reason"),
+     ("gates", 0, {"second": "one"}, "/second"),
      ("tables", 0, {"readings": ["wall_us", "none"]}, "/readings/1")],
 )  # fmt: skip
 def test_a_document_is_refused_where_it_breaks_a_rule(
