@@ -66,9 +66,7 @@ def predicate(
         "published": [
             _published(one, readings, f"/published/{i}") for i, one in enumerate(held["published"])
         ],
-        "gates": [
-            _gate(one, records, known, f"/gates/{i}") for i, one in enumerate(held["gates"])
-        ],
+        "gates": [_gate(one, records, known, f"/gates/{i}") for i, one in enumerate(held["gates"])],
         "tables": [
             _table(one, readings, f"/tables/{i}/readings") for i, one in enumerate(held["tables"])
         ],
