@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lockstep.cores import cores
 from lockstep.errors import LockstepError
 from lockstep.limits import DOCTOR_SECONDS
 
