@@ -82,7 +82,7 @@ def test_unit_tests_pass(go: Go) -> None:
 )
 def test_passes_every_vector(binary: Path, mode: list[str]) -> None:
     scored = [*command_of(binary), *([] if mode else ["--protocol"])]
-    runner = [sys.executable, "-c", "from lockstep.cli import main; main()"]
+    runner = [sys.executable, "-c", "from lockstep.cli import main; raise SystemExit(main())"]
     done = subprocess.run(
         [*runner, "vectors", "run", "--json", *mode, "--", *scored],
         cwd=ROOT,
