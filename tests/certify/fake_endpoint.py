@@ -193,10 +193,10 @@ class State:
         return asked
 
     def leave(self, asked: Asked) -> None:
-        """Count a call out."""
+        """Count a call out, once: before its client can know that it is over and send another."""
         with self.lock:
-            self.running -= 1
-            self.beside.pop(asked.index, None)
+            if self.beside.pop(asked.index, None) is not None:
+                self.running -= 1
 
     def beside_of(self, asked: Asked) -> int:
         """Give the most calls that were answered together while this one was."""
@@ -311,6 +311,7 @@ class _Handler(BaseHTTPRequestHandler):
         cached = state.hit(asked)
         status = behaviour.status(asked)
         if status != 200:
+            state.leave(asked)
             headers = {"Location": "/v1/elsewhere"} if status in (301, 302, 307) else {}
             self._send(b'{"error": {"message": "scripted"}}', status, headers=headers)
             return
@@ -337,9 +338,10 @@ class _Handler(BaseHTTPRequestHandler):
                 # A reading that was taken earlier, and is told only now, does not count this one.
                 state.read.wait_for(lambda: state.polls > before, _PATIENCE)
             together = replace(asked, beside=state.beside_of(asked))
-        rest = behaviour.events(asked, _events(asked, behaviour.said(together, answer)))
-        next(rest, None)
-        for part in rest:
+        _, *rest = behaviour.events(asked, _events(asked, behaviour.said(together, answer)))
+        for place, part in enumerate(rest, start=1):
+            if part is None or place == len(rest):
+                state.leave(asked)
             if not self._part(part):
                 return
 
