@@ -2,9 +2,9 @@
 
 NumPy leaves its loop after each run, and reads each line of the destination before it overwrites
 it. Here whole lines are stored past the cache, where it would not keep the destination, and what is
-read is asked for ahead. Runs that fill lines are copied one by one, in the order of the source.
-Shorter ones are gathered in tiles, in the order of the destination, in memory that stays in the
-first-level cache, and stored from there.
+read is asked for ahead. Runs are copied in the order of the source, some of them together where
+they share lines of the destination. Runs of a few bytes are gathered in tiles, in the order of the
+destination, in memory that stays in the first-level cache, and stored from there.
 """
 
 from __future__ import annotations
@@ -30,15 +30,41 @@ def installed() -> bool:
 
 
 @cache
-def streamed(whole_lines: bool, past_cache: bool) -> Kernel:
+def pieced(length: int, width: int, group: int, past_cache: bool) -> Kernel:
+    """Give `f(destination, source, first, second, inner, outer)`, which copies groups of runs.
+
+    `destination` and `source` are addresses; a run has `length` bytes, moved `width` at a time,
+    which divide it and all of the destination's places. A loop is (count, source step, destination
+    step) in bytes: `first`, `second` and `inner` are tuples, the last one innermost and of `group`
+    turns; `outer` has shape (n, 3) and holds the others. The interpreter's lock is released.
+
+    """
+    turns, place = _outer()
+    move, ask = _move(width, past_cache), _ask()
+
+    def copy(destination, source, first, second, inner, outer):  # type: ignore[no-untyped-def]
+        for turn in range(turns(outer)):
+            to, came = destination + place(outer, turn, 2), source + place(outer, turn, 1)
+            for i in range(first[0]):
+                for j in range(second[0]):
+                    for k in range(group):
+                        here = to + i * first[2] + j * second[2] + k * inner[2]
+                        there = came + i * first[1] + j * second[1] + k * inner[1]
+                        for at in range(0, length, LINE):
+                            ask(there + AHEAD + at)
+                        for at in range(0, length, width):
+                            move(here + at, there + at)
+
+    return _compiled(copy)
+
+
+@cache
+def streamed(past_cache: bool) -> Kernel:
     """Give `f(destination, source, length, first, second, outer)`, which copies run by run.
 
-    `destination` and `source` are addresses; `length` are the bytes of a run; `first` and `second`
-    are the two inner loops, each (count, source step, destination step) in bytes, the second one
-    the inner; `outer` has shape (n, 3) and holds the other loops likewise. With `whole_lines` all
-    runs are whole lines in the destination. The interpreter's lock is released.
+    `length` are the bytes of a run; the rest is as of `pieced`.
     """
-    stretch = (_lines if whole_lines else _stretch)(past_cache, asks=True)
+    stretch = _stretch(past_cache, asks=True)
     turns, place = _outer()
 
     def copy(destination, source, length, first, second, outer):  # type: ignore[no-untyped-def]
@@ -53,7 +79,7 @@ def streamed(whole_lines: bool, past_cache: bool) -> Kernel:
 
 
 @cache
-def tiled(width: int, whole_lines: bool, past_cache: bool) -> Kernel:
+def tiled(width: int, past_cache: bool) -> Kernel:
     """Give `f(destination, source, length, first, second, outer, tile, ahead, scratch)`.
 
     It copies in tiles of `tile` = (turns of the first loop, turns of the second). Where `scratch`
@@ -61,11 +87,10 @@ def tiled(width: int, whole_lines: bool, past_cache: bool) -> Kernel:
     gathered there and stored row by row, or at once where its rows touch too. Where it is 0, runs
     go to their places one by one. A run is moved `width` bytes at a time, at most its length, the
     last move reaching back over others. While a column of a tile is read, the one `ahead` bytes
-    further is asked for; 0 for none. With `whole_lines` all rows are whole lines. The rest is as of
-    `streamed`.
+    further is asked for; 0 for none. The rest is as of `streamed`.
     """
     turns, place = _outer()
-    gather, store = _gather(width), _store(whole_lines, past_cache)
+    gather, store = _gather(width), _store(past_cache)
 
     def copy(destination, source, length, first, second, outer, tile, ahead, scratch):  # type: ignore[no-untyped-def]
         for turn in range(turns(outer)):
@@ -110,9 +135,9 @@ def _gather(width: int) -> Kernel:
     return _compiled(gather)
 
 
-def _store(whole_lines: bool, past_cache: bool) -> Kernel:
+def _store(past_cache: bool) -> Kernel:
     """Give `f(to, scratch, rows, step, row)`, which stores rows of so many bytes, a step apart."""
-    stretch = (_lines if whole_lines else _stretch)(past_cache, asks=False)
+    stretch = _stretch(past_cache, asks=False)
 
     def store(to, scratch, rows, step, row):  # type: ignore[no-untyped-def]
         if step == row:
@@ -126,34 +151,23 @@ def _store(whole_lines: bool, past_cache: bool) -> Kernel:
 
 @cache
 def _stretch(past_cache: bool, asks: bool) -> Kernel:
-    """Give `f(destination, source, length)`; `_lines`, and what is left before and behind them."""
-    lines, edge = _lines(past_cache, asks), _edge()
+    """Give `f(destination, source, length)`: lines of the destination, and what lies around them.
+
+    With `asks` it asks for what it will read AHEAD.
+    """
+    edge, move, ask = _edge(), _move(LINE, past_cache), _ask()
 
     def stretch(to, came, length):  # type: ignore[no-untyped-def]
         head = min(-to % LINE, length)
         end = head + (length - head) // LINE * LINE
         edge(to, came, head)
-        lines(to + head, came + head, end - head)
-        edge(to + end, came + end, length - end)
-
-    return _compiled(stretch)
-
-
-@cache
-def _lines(past_cache: bool, asks: bool) -> Kernel:
-    """Give `f(destination, source, length)`, which copies whole lines of the destination.
-
-    With `asks` it asks for what it will read AHEAD.
-    """
-    move, ask = _move(LINE, past_cache), _ask()
-
-    def lines(to, came, length):  # type: ignore[no-untyped-def]
-        for at in range(0, length, LINE):
+        for at in range(head, end, LINE):
             if asks:
                 ask(came + at + AHEAD)
             move(to + at, came + at)
+        edge(to + end, came + end, length - end)
 
-    return _compiled(lines)
+    return _compiled(stretch)
 
 
 @cache

@@ -22,6 +22,8 @@ PAGE = 4 << 10
 """Bytes over which a processor fetches nothing ahead."""
 LONG_RUN = 2048
 """Bytes of a run from which on the lines at its ends do not count."""
+PIECE, LEAST_PIECE = 32, 8
+"""Bytes that are stored at a time where runs are of such, and the fewest that pay."""
 STREAMS = 16
 """Streams of memory that a processor keeps apart."""
 
@@ -48,22 +50,27 @@ def by_numba(part: Part, source: Bytes, destination: Bytes, past_cache: bool) ->
     """Copy by the kernel that suits the runs; past the cache where it would not keep them."""
     came, to = source.ctypes.data + part.source, destination.ctypes.data + part.destination
     one = Loop(1, 0, 0)
-    whole_lines = _in_whole_lines(part.length, to, part.loops)
-    if whole_lines or part.length >= LONG_RUN:
+    if part.length >= LONG_RUN:
         *outer, first, second = [one, one, *_for_streams(part.loops)]
-        kernels.streamed(whole_lines, past_cache)(
+        kernels.streamed(past_cache)(
             to, came, part.length, tuple(first), tuple(second), _table(outer)
+        )
+        return
+    width = gcd(part.length, PIECE)
+    groups = grouped(part.length, to, part.loops) if width >= LEAST_PIECE else None
+    if groups is not None:
+        *outer, first, second, inner = [one, one, *groups]
+        kernels.pieced(part.length, width, inner.times, past_cache)(
+            to, came, tuple(first), tuple(second), tuple(inner), _table(outer)
         )
         return
     *outer, first, second = [one, one, *_for_tiles(part.loops)]
     rows, columns = tile(part.length, first, second)
     touching = second.destination == part.length or second.times == 1
-    row, rest = columns * part.length, second.times % columns * part.length
-    whole_lines = rest % kernels.LINE == 0 and _in_whole_lines(row, to, [*outer, first])
     # With a page behind it, so that no core fetches ahead what another writes.
     scratch = empty(rows * columns * part.length + PAGE if touching else 0)
     width = next(width for width in kernels.WIDTHS if width <= part.length)
-    kernels.tiled(width, whole_lines, past_cache)(
+    kernels.tiled(width, past_cache)(
         to, came, part.length, tuple(first), tuple(second), _table(outer), (rows, columns),
         _ahead(part.length, first, second, rows), scratch.ctypes.data if touching else 0,
     )  # fmt: skip
@@ -76,6 +83,27 @@ def _in_whole_lines(length: int, to: int, loops: Sequence[Loop]) -> bool:
 
 def _table(loops: Sequence[Loop]) -> NDArray[np.int64]:
     return np.array(loops, dtype=np.int64).reshape(-1, 3)
+
+
+def grouped(length: int, to: int, loops: Sequence[Loop]) -> list[Loop] | None:
+    """Put loops in the order for streams, and last a group of runs that fill whole lines.
+
+    A group has two runs and two lines at least where there are as many. None where no group does.
+    """
+    ordered = _for_streams(loops)
+    least = kernels.LINE // gcd(kernels.LINE, length)
+    more = 2 * least if least == 1 or least * length < 2 * kernels.LINE else least
+    touching = next((at for at, loop in enumerate(ordered) if loop.destination == length), None)
+    if touching is None:
+        found = [*ordered, Loop(1, 0, 0)]
+        return found if _in_whole_lines(length, to, ordered) else None
+    times, away, near = ordered[touching]
+    for turns in (more, least):
+        whole = Loop(times // turns, away * turns, near * turns)
+        others = [*ordered[:touching], whole, *ordered[touching + 1 :]]
+        if times % turns == 0 and _in_whole_lines(turns * length, to, others):
+            return [*others, Loop(turns, away, near)]
+    return None
 
 
 def tile(length: int, first: Loop, second: Loop) -> tuple[int, int]:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from lockstep.convert.kernels import LINE
 from lockstep.convert.memory import empty
-from lockstep.convert.movers import LONG_RUN, TILE, by_numba, by_numpy, tile
+from lockstep.convert.movers import LONG_RUN, TILE, by_numba, by_numpy, grouped, tile
 from lockstep.convert.parts import Part
 from lockstep.convert.plan import Loop
 
-LENGTHS = [1, 2, 3, 16, 24, 64, 80, 160, 192, 1000, LONG_RUN - 1, LONG_RUN, LONG_RUN + 65]
+LENGTHS = [1, 2, 3, 8, 16, 24, 64, 80, 160, 1000, LONG_RUN - 1, LONG_RUN, LONG_RUN + 65]
 UNTOUCHED = 0xEE
 
 
@@ -57,15 +57,17 @@ def drawn(draw: Any) -> tuple[Part, int]:
 
 
 @settings(max_examples=150, deadline=None)
-@example((Part(0, 0, 0, 0, 80, (Loop(8, 80, 23 * LINE), Loop(18, 640, 80))), 0))
-@given(drawn())
-def test_a_kernel_copies_as_numpy_does(one: tuple[Part, int]) -> None:
+@example((Part(0, 0, 0, 0, 80, (Loop(8, 80, 23 * LINE), Loop(18, 640, 80))), 0), True)
+@example((Part(0, 0, 0, 0, 80, (Loop(8, 80, 20 * LINE), Loop(16, 640, 80))), 0), True)
+@example((Part(0, 0, 0, 0, 64, (Loop(9, 128, 64),)), 0), False)
+@given(drawn(), st.booleans())
+def test_a_kernel_copies_as_numpy_does(one: tuple[Part, int], past_cache: bool) -> None:
     part, skew = one
     source = np.random.default_rng(7).integers(0, 256, bytes_of(part, 1), dtype=np.uint8)
     found, due = (empty(skew + bytes_of(part, 2) + LINE) for _ in range(2))
     for memory in (found, due):
         memory.fill(UNTOUCHED)
-    by_numba(part, source, found[skew:], past_cache=True)
+    by_numba(part, source, found[skew:], past_cache)
     by_numpy(part, source, due[skew:])
     assert np.array_equal(found, due)
 
@@ -77,3 +79,39 @@ def test_a_tile_is_of_the_loops_and_stays_small(length: int, first: int, second:
     assert 1 <= rows <= first
     assert 1 <= columns <= second
     assert rows * columns == 1 or rows * columns * length <= TILE
+
+
+@pytest.mark.parametrize(
+    ("length", "times", "turns"),
+    [(8, 16, 16), (16, 16, 8), (16, 12, 4), (32, 16, 4), (48, 16, 4), (64, 16, 2), (64, 7, 1),
+     (80, 16, 4), (160, 16, 2), (256, 16, 2)],
+)  # fmt: skip
+def test_a_group_fills_lines_of_runs_that_touch(length: int, times: int, turns: int) -> None:
+    heads, tokens = Loop(8, length, times * length), Loop(times, 8 * length, length)
+    whole = Loop(times // turns, turns * 8 * length, turns * length)
+    if times * length % LINE:
+        assert grouped(length, 0, (heads, tokens)) is None
+    else:
+        due = [whole, heads, Loop(turns, 8 * length, length)]
+        assert grouped(length, 0, (heads, tokens)) == due
+
+
+@pytest.mark.parametrize(
+    ("length", "to", "loops"),
+    [
+        (160, 32, (Loop(8, 160, 2560), Loop(16, 1280, 160))),
+        (160, 0, (Loop(8, 160, 2592), Loop(16, 1280, 160))),
+        (160, 0, (Loop(8, 160, 2560), Loop(15, 1280, 160))),
+        (160, 0, (Loop(8, 160, 192),)),
+        (64, 8, (Loop(8, 160, 192),)),
+    ],
+)
+def test_there_is_no_group_where_lines_stay_in_part(
+    length: int, to: int, loops: tuple[Loop, ...]
+) -> None:
+    assert grouped(length, to, loops) is None
+
+
+def test_runs_of_lines_that_lie_apart_are_a_group_each() -> None:
+    loop = Loop(8, 160, 192)
+    assert grouped(128, LINE, (loop,)) == [loop, Loop(1, 0, 0)]
