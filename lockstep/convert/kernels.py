@@ -5,23 +5,33 @@ it. Here whole lines are stored past the cache, where it would not keep the dest
 read is asked for ahead. Runs are copied in the order of the source, some of them together where
 they share lines of the destination. Runs of a few bytes are gathered in tiles, in the order of the
 destination, in memory that stays in the first-level cache, and stored from there.
+
+Stores past the cache are ordered with no others of their thread until it takes a lock; a kernel
+takes the interpreter's when it returns, before anyone can be told that it is done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from importlib.util import find_spec
-from typing import Any
+from threading import RLock
+from typing import Any, ParamSpec, TypeVar
 
 LINE = 64
 """Bytes of a cache line, and of the widest move."""
 WIDTHS = (64, 32, 16, 8, 4, 2, 1)
-"""Bytes that one load and one store move."""
+"""Bytes that one load and one store of a tile move."""
 AHEAD = 2048
 """Bytes from what is read to what is asked for: some hundred nanoseconds of a core's bandwidth."""
 
+FIXED = 256
+"""Bytes of a run below which a kernel for its length alone is the faster one."""
+
+P = ParamSpec("P")
+Built = TypeVar("Built")
 Kernel = Callable[..., Any]
+_BUILDS = RLock()
 
 
 def installed() -> bool:
@@ -29,40 +39,53 @@ def installed() -> bool:
     return find_spec("numba") is not None
 
 
-@cache
-def pieced(length: int, width: int, group: int, past_cache: bool) -> Kernel:
-    """Give `f(destination, source, first, second, inner, outer)`, which copies groups of runs.
+def once(build: Callable[P, Built]) -> Callable[P, Built]:
+    """Keep what is built; of several threads that ask for the same, one builds it."""
+    kept = cache(build)
 
-    `destination` and `source` are addresses; a run has `length` bytes, moved `width` at a time,
-    which divide it and all of the destination's places. A loop is (count, source step, destination
-    step) in bytes: `first`, `second` and `inner` are tuples, the last one innermost and of `group`
-    turns; `outer` has shape (n, 3) and holds the others. The interpreter's lock is released.
+    @wraps(build)
+    def built(*arguments: P.args, **named: P.kwargs) -> Built:
+        with _BUILDS:
+            return kept(*arguments, **named)
 
+    return built
+
+
+@once
+def pieced(width: int, fixed: int, past_cache: bool) -> Kernel:
+    """Give `f(destination, source, length, first, second, inner, outer)`, which copies runs.
+
+    `destination` and `source` are addresses; a run has `length` bytes, those of `fixed` where this
+    is not 0, moved `width` at a time, which divide it and all of the destination's places. A loop
+    is (count, source step, destination step) in bytes: `first`, `second` and `inner` are tuples,
+    the last one innermost; `outer` has shape (n, 3) and holds the others. The interpreter's lock is
+    released.
     """
     turns, place = _outer()
     move, ask = _move(width, past_cache), _ask()
 
-    def copy(destination, source, first, second, inner, outer):  # type: ignore[no-untyped-def]
+    def copy(destination, source, length, first, second, inner, outer):  # type: ignore[no-untyped-def]
+        run = fixed or length
         for turn in range(turns(outer)):
             to, came = destination + place(outer, turn, 2), source + place(outer, turn, 1)
             for i in range(first[0]):
                 for j in range(second[0]):
-                    for k in range(group):
+                    for k in range(inner[0]):
                         here = to + i * first[2] + j * second[2] + k * inner[2]
                         there = came + i * first[1] + j * second[1] + k * inner[1]
-                        for at in range(0, length, LINE):
+                        for at in range(0, run, LINE):
                             ask(there + AHEAD + at)
-                        for at in range(0, length, width):
+                        for at in range(0, run, width):
                             move(here + at, there + at)
 
     return _compiled(copy)
 
 
-@cache
+@once
 def streamed(past_cache: bool) -> Kernel:
     """Give `f(destination, source, length, first, second, outer)`, which copies run by run.
 
-    `length` are the bytes of a run; the rest is as of `pieced`.
+    The rest is as of `pieced`.
     """
     stretch = _stretch(past_cache, asks=True)
     turns, place = _outer()
@@ -78,7 +101,7 @@ def streamed(past_cache: bool) -> Kernel:
     return _compiled(copy)
 
 
-@cache
+@once
 def tiled(width: int, past_cache: bool) -> Kernel:
     """Give `f(destination, source, length, first, second, outer, tile, ahead, scratch)`.
 
@@ -149,7 +172,7 @@ def _store(past_cache: bool) -> Kernel:
     return _compiled(store)
 
 
-@cache
+@once
 def _stretch(past_cache: bool, asks: bool) -> Kernel:
     """Give `f(destination, source, length)`: lines of the destination, and what lies around them.
 
@@ -170,7 +193,7 @@ def _stretch(past_cache: bool, asks: bool) -> Kernel:
     return _compiled(stretch)
 
 
-@cache
+@once
 def _edge() -> Kernel:
     """Give `f(destination, source, length)` for less than a line."""
     move_16, move_8, move_1 = _move(16), _move(8), _move(1)
@@ -190,7 +213,7 @@ def _edge() -> Kernel:
     return _compiled(edge)
 
 
-@cache
+@once
 def _outer() -> tuple[Kernel, Kernel]:
     """Give `turns(outer)`, how many there are of all loops, and `place(outer, turn, side)`.
 

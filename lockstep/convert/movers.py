@@ -60,8 +60,9 @@ def by_numba(part: Part, source: Bytes, destination: Bytes, past_cache: bool) ->
     groups = grouped(part.length, to, part.loops) if width >= LEAST_PIECE else None
     if groups is not None:
         *outer, first, second, inner = [one, one, *groups]
-        kernels.pieced(part.length, width, inner.times, past_cache)(
-            to, came, tuple(first), tuple(second), tuple(inner), _table(outer)
+        fixed = part.length if part.length < kernels.FIXED else 0
+        kernels.pieced(width, fixed, past_cache)(
+            to, came, part.length, tuple(first), tuple(second), tuple(inner), _table(outer)
         )
         return
     *outer, first, second = [one, one, *_for_tiles(part.loops)]
@@ -88,9 +89,10 @@ def _table(loops: Sequence[Loop]) -> NDArray[np.int64]:
 def grouped(length: int, to: int, loops: Sequence[Loop]) -> list[Loop] | None:
     """Put loops in the order for streams, and last a group of runs that fill whole lines.
 
-    A group has two runs and two lines at least where there are as many. None where no group does.
+    A group has two runs and two lines at least where that divides those that touch. None where no
+    group fills lines.
     """
-    ordered = _for_streams(loops)
+    ordered = _for_streams([loop for loop in loops if loop.times > 1])
     least = kernels.LINE // gcd(kernels.LINE, length)
     more = 2 * least if least == 1 or least * length < 2 * kernels.LINE else least
     touching = next((at for at, loop in enumerate(ordered) if loop.destination == length), None)

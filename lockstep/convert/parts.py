@@ -13,6 +13,8 @@ from lockstep.convert.plan import Loop, Plan
 
 LEAST_SHARE = 4 << 20
 """Bytes below which a thread of its own does not pay."""
+STEPS = 16
+"""Steps of a share, at least; shares differ by one."""
 
 
 class Part(NamedTuple):
@@ -63,7 +65,9 @@ def shared(part: Part, threads: int) -> list[Part]:
         return _cut_run(part, shares) if not part.loops else [part]
     at = part.loops.index(longest)
     # In steps that keep a share's beginning at a line where the part's is, if there are many.
-    step = LINE if longest.times >= max(LINE**2, shares * LINE) else 1
+    step = LINE
+    while step > 1 and longest.times < STEPS * step * shares:
+        step //= 2
     cut = [longest.times // step * share // shares * step for share in range(shares)]
     cut.append(longest.times)
     return [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
+import time
+from concurrent.futures import ThreadPoolExecutor
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lockstep.convert.kernels import LINE
+from lockstep.convert.kernels import LINE, once
 from lockstep.convert.memory import empty
 from lockstep.convert.movers import LONG_RUN, TILE, by_numba, by_numpy, grouped, tile
 from lockstep.convert.parts import Part
@@ -58,7 +60,6 @@ def drawn(draw: Any) -> tuple[Part, int]:
 
 @settings(max_examples=150, deadline=None)
 @example((Part(0, 0, 0, 0, 80, (Loop(8, 80, 23 * LINE), Loop(18, 640, 80))), 0), True)
-@example((Part(0, 0, 0, 0, 80, (Loop(8, 80, 20 * LINE), Loop(16, 640, 80))), 0), True)
 @example((Part(0, 0, 0, 0, 64, (Loop(9, 128, 64),)), 0), False)
 @given(drawn(), st.booleans())
 def test_a_kernel_copies_as_numpy_does(one: tuple[Part, int], past_cache: bool) -> None:
@@ -70,6 +71,38 @@ def test_a_kernel_copies_as_numpy_does(one: tuple[Part, int], past_cache: bool) 
     by_numba(part, source, found[skew:], past_cache)
     by_numpy(part, source, due[skew:])
     assert np.array_equal(found, due)
+
+
+@pytest.mark.parametrize("past_cache", [True, False])
+@pytest.mark.parametrize("length", [8, 16, 24, 64, 80, 160, 256, 656, 1000, 2040])
+def test_groups_are_copied_as_numpy_does(length: int, past_cache: bool) -> None:
+    """Each length as one of its own or not, in pieces of 8, 16 and 32 bytes."""
+    times = 2 * LINE // gcd(LINE, length)
+    backwards = Loop(3, -8 * times * length, 8 * times * length)
+    loops = (backwards, Loop(8, length, times * length), Loop(times, 8 * length, length))
+    part = Part(0, 0, 2 * 8 * times * length, LINE, length, loops)
+    source = np.random.default_rng(7).integers(0, 256, bytes_of(part, 1), dtype=np.uint8)
+    found, due = (empty(bytes_of(part, 2) + 2 * LINE) for _ in range(2))
+    for memory in (found, due):
+        memory.fill(UNTOUCHED)
+    assert grouped(length, found.ctypes.data + LINE, loops) is not None
+    by_numba(part, source, found, past_cache)
+    by_numpy(part, source, due)
+    assert np.array_equal(found, due)
+
+
+def test_of_many_threads_one_builds() -> None:
+    built = []
+
+    @once
+    def slow(width: int) -> Any:
+        time.sleep(0.05)
+        built.append(width)
+        return width
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(slow, [1] * 8)) == [1] * 8
+    assert built == [1]
 
 
 @pytest.mark.parametrize("length", [1, 2, 16, 80, 160, 1000, LONG_RUN - 1])
@@ -94,6 +127,7 @@ def test_a_group_fills_lines_of_runs_that_touch(length: int, times: int, turns: 
     else:
         due = [whole, heads, Loop(turns, 8 * length, length)]
         assert grouped(length, 0, (heads, tokens)) == due
+        assert grouped(length, 0, (Loop(1, 5, length), heads, tokens)) == due
 
 
 @pytest.mark.parametrize(

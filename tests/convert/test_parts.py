@@ -39,6 +39,15 @@ def test_shares_are_all_of_a_copy(length: int, loops: tuple[Loop, ...], threads:
     assert turns == (loops[longest].times if loops else length)
 
 
+@pytest.mark.parametrize(("tokens", "threads", "step"), [(2048, 3, 32), (5000, 2, 64), (40, 3, 1)])
+def test_shares_are_of_steps_that_keep_lines_whole(tokens: int, threads: int, step: int) -> None:
+    loops = Loop(32, 1 << 14, 1 << 30), Loop(tokens, 1 << 19, 1 << 14)
+    whole = Part(0, 0, 0, 0, 1 << 14, loops)
+    cut = shared(whole, threads)
+    assert len(cut) == threads
+    assert all(one.loops[1].times % step == 0 for one in cut[:-1])
+
+
 def test_little_is_not_shared() -> None:
     whole = Part(0, 0, 0, 0, 64, (Loop(2 * LEAST_SHARE // 64 - 1, 64, 64),))
     assert shared(whole, 16) == [whole]
