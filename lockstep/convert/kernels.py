@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 from importlib.util import find_spec
 from threading import RLock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 LINE = 64
 """Bytes of a cache line, and of the widest move."""
@@ -24,11 +24,9 @@ WIDTHS = (64, 32, 16, 8, 4, 2, 1)
 """Bytes that one load and one store of a tile move."""
 AHEAD = 2048
 """Bytes from what is read to what is asked for: some hundred nanoseconds of a core's bandwidth."""
-
 FIXED = 256
 """Bytes of a run below which a kernel for its length alone is the faster one."""
 
-P = ParamSpec("P")
 Built = TypeVar("Built")
 Kernel = Callable[..., Any]
 _BUILDS = RLock()
@@ -39,12 +37,12 @@ def installed() -> bool:
     return find_spec("numba") is not None
 
 
-def once(build: Callable[P, Built]) -> Callable[P, Built]:
+def once(build: Callable[..., Built]) -> Callable[..., Built]:
     """Keep what is built; of several threads that ask for the same, one builds it."""
     kept = cache(build)
 
     @wraps(build)
-    def built(*arguments: P.args, **named: P.kwargs) -> Built:
+    def built(*arguments: Any, **named: Any) -> Built:
         with _BUILDS:
             return kept(*arguments, **named)
 
