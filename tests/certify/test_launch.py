@@ -54,7 +54,7 @@ def test_the_interpreter_is_that_of_the_command(tmp_path: Path) -> None:
     assert [one.name for one in told.distributions] == ["pytest"]
 
 
-def start(command: str, seconds: int = 20) -> None:
+def start(command: str, seconds: int = 60) -> None:
     async def run() -> None:
         async with launched(Command(command, ready_seconds=seconds), None, lambda _: None):
             pass

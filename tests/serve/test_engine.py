@@ -76,11 +76,11 @@ class Bench:
             return all(name in self.told and self.told[name][-1].last for name in names)
 
         with self._changed:
-            assert self._changed.wait_for(ended, 30)
+            assert self._changed.wait_for(ended, 120)
         return [self.told[name][-1] for name in names]
 
     def idle(self) -> None:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while self.engine.figures.running:
             assert time.monotonic() < end
             time.sleep(0.005)
@@ -114,7 +114,7 @@ def test_what_was_served_is_executed_again(
     first = one.ask(9)
     one.wait(first[:2])
     one.wait([*first, *one.ask(6, ignore_eos=True)])
-    one.engine.reset().result(10)
+    one.engine.reset().result(60)
     one.wait(one.ask(3))
     one.idle()
     one.engine.stop()
@@ -279,6 +279,6 @@ def test_a_record_that_cannot_be_written_ends_the_server(bench: Any, tmp_path: P
     one.idle()
     (tmp_path / "kept").write_text("in the way")
     with pytest.raises(LockstepError, match="SERVER_STOPPING"):
-        one.engine.reset().result(10)
+        one.engine.reset().result(60)
     assert not one.engine.alive
     assert any(event == "engine_ended" for event, _ in one.lines)
