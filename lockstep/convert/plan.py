@@ -7,7 +7,7 @@ runs, are the copies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -54,12 +54,20 @@ class Copy(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """All copies of a conversion, with the buffers of both sides."""
+    """All copies of a conversion, with the buffers of both sides.
+
+    Raises:
+        LockstepError: BAD_VALUE where the copies do not hold against these [CONV-7].
+    """
 
     geometry: Geometry
     source: Side
     destination: Side
     copies: tuple[Copy, ...]
+
+    def __post_init__(self) -> None:
+        """Hold it against both layouts, also where no layouts have made it."""
+        _check(self)
 
     @property
     def bytes(self) -> int:
@@ -98,9 +106,7 @@ def plan(
     merged = _merged(copies)
     if len(merged) > MOST_COPIES:
         raise LockstepError("BAD_VALUE", "plan", f"at most {MOST_COPIES} copies", len(merged))
-    made = Plan(geometry, one, other, merged)
-    check(made)
-    return made
+    return Plan(geometry, one, other, merged)
 
 
 def _require_lossless(one: Side, other: Side) -> None:
@@ -218,25 +224,23 @@ def _merged(copies: list[Copy]) -> tuple[Copy, ...]:
     return tuple(sorted(merged, key=lambda copy: (copy.destination, copy.source)))
 
 
-def check(made: Plan) -> None:
+def _check(made: Plan) -> None:
     """Hold a plan against both layouts: in bounds, nothing written twice, gaps are padding.
 
     Copies of one destination lie apart, as elements of a layout do [LAY-15]; so equal counts leave
     nothing but padding uncovered.
-
-    Raises:
-        LockstepError: INTERNAL; a plan that is made of layouts never is refused.
     """
     for copy in made.copies:
+        if min(copy.length, *(loop.times for loop in copy.loops), 1) < 1:
+            raise LockstepError("BAD_VALUE", "plan", "runs of a byte or more, once or more", copy)
         if not _runs_lie_apart(copy):
-            raise LockstepError("INTERNAL", "plan", "runs apart", str(copy))
-        for name, buffers in (("source", made.source), ("destination", made.destination)):
-            low, high = _bounds(copy, name)
-            inside = low >= 0 and high // APART < len(buffers.buffers)
-            if not inside or high % APART >= buffers.buffers[high // APART].bytes:
-                raise LockstepError("INTERNAL", "plan", f"runs within the {name}", str(copy))
+            raise LockstepError("BAD_VALUE", "plan", "runs apart in the destination", copy)
+        for name, there in (("source", made.source), ("destination", made.destination)):
+            if not _within(copy, name, [one.bytes for one in there.buffers]):
+                raise LockstepError("BAD_VALUE", "plan", f"runs within buffers of the {name}", copy)
     if made.bytes != made.destination.covered:
-        raise LockstepError("INTERNAL", "plan", made.destination.covered, made.bytes)
+        expected = f"{made.destination.covered} bytes copied"
+        raise LockstepError("BAD_VALUE", "plan", expected, made.bytes)
 
 
 def _runs_lie_apart(copy: Copy) -> bool:
@@ -267,9 +271,15 @@ def _runs_lie_apart(copy: Copy) -> bool:
         inner += 1
 
 
-def _bounds(copy: Copy, name: str) -> tuple[int, int]:
-    """Give the first and the last address of a copy on one side."""
-    steps = [(loop.times - 1) * getattr(loop, name) for loop in copy.loops]
-    start = getattr(copy, name)
-    low = start + sum(step for step in steps if step < 0)
-    return low, start + sum(step for step in steps if step > 0) + copy.length - 1
+def _within(copy: Copy, name: str, lengths: Sequence[int]) -> bool:
+    """Whether each run lies in a buffer of one side."""
+    steps = [(loop.times, getattr(loop, name)) for loop in copy.loops]
+    near = [(times - 1) * step for times, step in steps if abs(step) < APART // 2]
+    far = [[at * step for at in range(times)] for times, step in steps if abs(step) >= APART // 2]
+    low = sum(step for step in near if step < 0)
+    high = sum(step for step in near if step > 0) + copy.length
+    for places in product(*far):
+        number, offset = divmod(getattr(copy, name) + sum(places), APART)
+        if not 0 <= number < len(lengths) or offset + low < 0 or offset + high > lengths[number]:
+            return False
+    return True

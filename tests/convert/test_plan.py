@@ -14,7 +14,7 @@ from lockstep.convert import kernels
 from lockstep.convert.buffers import APART, Placement
 from lockstep.convert.document import document
 from lockstep.convert.execute import convert
-from lockstep.convert.plan import Copy, Loop, Plan, check, folded, joined, plan
+from lockstep.convert.plan import Copy, Loop, Plan, folded, joined, plan
 from lockstep.errors import LockstepError
 from lockstep.layouts import catalogue
 from lockstep.layouts.declaration import Layout
@@ -217,7 +217,9 @@ def test_equal_layouts_are_one_run_a_buffer() -> None:
     assert made.copies == (Copy(0, 0, 2 * 48 * 4 * 16 * 2, (Loop(3, APART, APART),)),)
 
 
-@pytest.mark.parametrize("change", ["beyond", "behind", "before", "twice", "short"])
+@pytest.mark.parametrize(
+    "change", ["beyond", "behind", "before", "twice", "short", "none", "never"]
+)
 def test_a_plan_that_is_none_is_told(change: str) -> None:
     layout = catalogue.find("vllm/vllm-0.22-nhd")
     made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
@@ -229,7 +231,18 @@ def test_a_plan_that_is_none_is_told(change: str) -> None:
         "before": first._replace(source=first.source - APART),
         "twice": first._replace(loops=(*first.loops, Loop(2, 2, 0))),
         "short": first._replace(length=first.length // 2),
+        "none": first._replace(length=0),
+        "never": first._replace(loops=(*first.loops, Loop(0, 0, 0))),
     }[change]
     with pytest.raises(LockstepError) as fault:
-        check(replace(made, copies=(changed, *made.copies[1:])))
-    assert fault.value.code == "INTERNAL"
+        replace(made, copies=(changed, *made.copies[1:]))
+    assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "plan")
+
+
+def test_a_plan_leaves_no_buffer_between_others() -> None:
+    layout = catalogue.find("vllm/vllm-0.22-nhd")
+    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    first, second, third = made.source.buffers
+    shorter = replace(second, bytes=second.bytes // 2)
+    with pytest.raises(LockstepError, match="within buffers of the source"):
+        replace(made, source=replace(made.source, buffers=(first, shorter, third)))
