@@ -3,6 +3,7 @@ package certification
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 	"lockstep/conformance/go/specification"
@@ -209,10 +210,10 @@ func checkCells(planned []*cell, stated []*lcj.Object) *refusal.Refusal {
 		return refusal.New(underived, pointer)
 	}
 	for i, c := range planned {
-		err := demandAll(stated[i], refusal.Index(pointer, i), append(
-			append([]derived{{"case", underived, c.of.name}}, c.described()...),
-			derived{"requests", underived, int64(len(c.requests))},
-			derived{"requests_sha256", underived, c.sha256()},
+		err := kind.DemandAll(stated[i], refusal.Index(pointer, i), append(
+			append([]kind.Member{{Name: "case", Code: underived, Value: c.of.name}}, c.described()...),
+			kind.Member{Name: "requests", Code: underived, Value: int64(len(c.requests))},
+			kind.Member{Name: "requests_sha256", Code: underived, Value: c.sha256()},
 		))
 		if err != nil {
 			return err
@@ -222,13 +223,15 @@ func checkCells(planned []*cell, stated []*lcj.Object) *refusal.Refusal {
 }
 
 // described is a cell's control and condition.
-func (c *cell) described() []derived {
+func (c *cell) described() []kind.Member {
 	control := any(nil)
 	if c.control != "" {
 		control = c.control
 	}
-	return []derived{
-		{"control", underived, control}, {"cache", underived, c.condition[0]},
-		{"filler", underived, c.condition[1]}, {"order", underived, c.condition[2]},
+	return []kind.Member{
+		{Name: "control", Code: underived, Value: control},
+		{Name: "cache", Code: underived, Value: c.condition[0]},
+		{Name: "filler", Code: underived, Value: c.condition[1]},
+		{Name: "order", Code: underived, Value: c.condition[2]},
 	}
 }

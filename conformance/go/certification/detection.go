@@ -96,8 +96,9 @@ func (k *Detection) Derive(stated *statement.Statement, evidence kind.Evidence, 
 	}
 	counts := d.counts()
 	verdict := d.verdict(counts)
-	err := demandAll(predicate, "/predicate", []derived{
-		{"blind", notDerived, d.names("clean", "clean")}, {"not_run", notDerived, d.names("", "not_run")},
+	err := kind.DemandAll(predicate, "/predicate", []kind.Member{
+		{Name: "blind", Code: notDerived, Value: d.names("clean", "clean")},
+		{Name: "not_run", Code: notDerived, Value: d.names("", "not_run")},
 	})
 	if err != nil {
 		return nil, err
@@ -175,7 +176,7 @@ func (d *detection) readTrials(predicate *lcj.Object) *refusal.Refusal {
 	planned := map[string][]*cell{}
 	for i := range d.data.trials {
 		t := &trial{declared: &d.data.trials[i], stated: stated[i], pointer: refusal.Index("/predicate/trials", i)}
-		if err := demandAll(t.stated, t.pointer, t.members()); err != nil {
+		if err := kind.DemandAll(t.stated, t.pointer, t.members()); err != nil {
 			return err
 		}
 		t.shown, _ = t.stated.Member("shown").(*lcj.Object)

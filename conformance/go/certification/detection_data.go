@@ -3,6 +3,7 @@ package certification
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/specification"
 )
@@ -105,16 +106,18 @@ func (d *detectionData) add(t declared, command, options string) {
 }
 
 // members are what a certificate says of a trial that is declared.
-func (t *declared) members() []derived {
+func (t *declared) members() []kind.Member {
 	operator, edits := any(nil), any(nil)
 	if t.operator != "" {
 		operator, edits = t.operator, t.edits
 	}
-	return []derived{
-		{"name", underived, t.name}, {"operator", underived, operator},
-		{"edits_sha256", underived, edits}, {"mode", underived, t.mode},
-		{"server", underived, t.server}, {"lifetimes", underived, t.lifetimes},
-		{"expected", underived, t.expected}, {"command", underived, t.command},
+	return []kind.Member{
+		{Name: "name", Code: underived, Value: t.name}, {Name: "operator", Code: underived, Value: operator},
+		{Name: "edits_sha256", Code: underived, Value: edits}, {Name: "mode", Code: underived, Value: t.mode},
+		{Name: "server", Code: underived, Value: t.server},
+		{Name: "lifetimes", Code: underived, Value: t.lifetimes},
+		{Name: "expected", Code: underived, Value: t.expected},
+		{Name: "command", Code: underived, Value: t.command},
 	}
 }
 

@@ -3,6 +3,7 @@ package certification
 import (
 	"slices"
 
+	"lockstep/conformance/go/kind"
 	"lockstep/conformance/go/lcj"
 	"lockstep/conformance/go/refusal"
 )
@@ -45,11 +46,13 @@ func (t *trial) checkShown() *refusal.Refusal {
 	if err != nil {
 		return err
 	}
-	members := append([]derived{{"case", notDerived, t.cells[o.at].of.name}}, asOutcomes(t.cells[o.at].described())...)
+	members := append([]kind.Member{
+		{Name: "case", Code: notDerived, Value: t.cells[o.at].of.name},
+	}, asOutcomes(t.cells[o.at].described())...)
 	for i, name := range []string{"scope", "kind", "position", "delta"} {
-		members = append(members, derived{name, notDerived, found[i]})
+		members = append(members, kind.Member{Name: name, Code: notDerived, Value: found[i]})
 	}
-	if err := demandAll(t.shown, o.pointer, members); err != nil {
+	if err := kind.DemandAll(t.shown, o.pointer, members); err != nil {
 		return err
 	}
 	if !holds {
@@ -58,9 +61,9 @@ func (t *trial) checkShown() *refusal.Refusal {
 	return nil
 }
 
-func asOutcomes(members []derived) []derived {
+func asOutcomes(members []kind.Member) []kind.Member {
 	for i := range members {
-		members[i].code = notDerived
+		members[i].Code = notDerived
 	}
 	return members
 }

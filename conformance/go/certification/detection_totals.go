@@ -27,19 +27,20 @@ func (t *trial) checkCertificate() *refusal.Refusal {
 	if differs && verdict != "DIVERGENT" || sort == "" && verdict == "DIVERGENT" || sort != "" && verdict == "CLEAN" {
 		return refusal.New(notDerived, pointer+"/verdict")
 	}
-	var wanted []derived
+	var wanted []kind.Member
 	if sort == "" {
 		for _, name := range []string{"failures", "cells_hang", "cells_error", "cells_malformed"} {
-			wanted = append(wanted, derived{name, recount, int64(0)})
+			wanted = append(wanted, kind.Member{Name: name, Code: recount, Value: int64(0)})
 		}
 	}
 	if verdict == "CLEAN" {
 		size := int64(len(t.cells))
-		wanted = append(wanted, derived{"cases_planned", recount, int64(len(t.plan.cases))},
-			derived{"cells_planned", recount, size}, derived{"cells_run", recount, size},
-			derived{"lifetimes", recount, t.lifetimes})
+		wanted = append(wanted, kind.Member{Name: "cases_planned", Code: recount, Value: int64(len(t.plan.cases))},
+			kind.Member{Name: "cells_planned", Code: recount, Value: size},
+			kind.Member{Name: "cells_run", Code: recount, Value: size},
+			kind.Member{Name: "lifetimes", Code: recount, Value: t.lifetimes})
 	}
-	return demandAll(t.certificate.Object("counts"), pointer+"/counts", wanted)
+	return kind.DemandAll(t.certificate.Object("counts"), pointer+"/counts", wanted)
 }
 
 // counts is [DET-18].

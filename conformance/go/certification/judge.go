@@ -45,30 +45,17 @@ func (t *judgement) judge(j *judged, stated *lcj.Object, partners []partner, poi
 	if j.scored() {
 		statistics = t.statistics(j)
 	}
-	return demandAll(stated, pointer, []derived{
-		{"witness", notDerived, j.shown.name}, {"width", notDerived, j.shown.width},
-		{"cache_witness", notDerived, j.shown.cache},
-		{"pairs", recount, j.tally.pairs}, {"pairs_differing", recount, j.tally.differing},
-		{"kinds", notDerived, kinds}, {"first", notDerived, j.found.first(partners, t.outputs)},
-		{"verdict", notDerived, j.verdict},
-		{"statistics", notRate, statistics},
+	return kind.DemandAll(stated, pointer, []kind.Member{
+		{Name: "witness", Code: notDerived, Value: j.shown.name},
+		{Name: "width", Code: notDerived, Value: j.shown.width},
+		{Name: "cache_witness", Code: notDerived, Value: j.shown.cache},
+		{Name: "pairs", Code: recount, Value: j.tally.pairs},
+		{Name: "pairs_differing", Code: recount, Value: j.tally.differing},
+		{Name: "kinds", Code: notDerived, Value: kinds},
+		{Name: "first", Code: notDerived, Value: j.found.first(partners, t.outputs)},
+		{Name: "verdict", Code: notDerived, Value: j.verdict},
+		{Name: "statistics", Code: notRate, Value: statistics},
 	})
-}
-
-// derived is a member that follows, and the code where another is stated.
-type derived struct {
-	name, code string
-	value      any
-}
-
-// demandAll compares members of an object, in order.
-func demandAll(stated *lcj.Object, pointer string, members []derived) *refusal.Refusal {
-	for _, member := range members {
-		if err := kind.Demand(stated, pointer, member.name, member.code, member.value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // verdict is [CERT-16].

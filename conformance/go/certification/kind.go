@@ -94,9 +94,11 @@ func (k *Kind) Derive(stated *statement.Statement, _ kind.Evidence, _ bool) (*ki
 // conclude is steps 7 and 8.
 func (r *run) conclude(stated *statement.Statement, own *ownPrompts) (*kind.Derived, *refusal.Refusal) {
 	controls := r.controls()
-	err := demandAll(r.predicate, "/predicate", []derived{
-		{"omitted", notDerived, r.omitted()}, {"conditions", notDerived, r.conditions()},
-		{"controls", notDerived, controls}, {"limits", notDerived, r.limits()},
+	err := kind.DemandAll(r.predicate, "/predicate", []kind.Member{
+		{Name: "omitted", Code: notDerived, Value: r.omitted()},
+		{Name: "conditions", Code: notDerived, Value: r.conditions()},
+		{Name: "controls", Code: notDerived, Value: controls},
+		{Name: "limits", Code: notDerived, Value: r.limits()},
 	})
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func (own *ownPrompts) check(t *judgement) *refusal.Refusal {
 		return refusal.New(underived, pointer)
 	}
 	for i, c := range own.conditions {
-		if err := demandAll(stated[i], refusal.Index(pointer, i), c.described()); err != nil {
+		if err := kind.DemandAll(stated[i], refusal.Index(pointer, i), c.described()); err != nil {
 			return err
 		}
 	}
@@ -97,8 +97,9 @@ func (own *ownPrompts) checkWitnesses(stated []*lcj.Object, pointer string) (boo
 			failed = failed || len(r.failures) > 0
 		}
 		at := refusal.Index(pointer, i)
-		err := demandAll(stated[i], at, []derived{
-			{"batched_rounds", recount, formed}, {"cache_witness", notDerived, shown.cache},
+		err := kind.DemandAll(stated[i], at, []kind.Member{
+			{Name: "batched_rounds", Code: recount, Value: formed},
+			{Name: "cache_witness", Code: notDerived, Value: shown.cache},
 		})
 		if err != nil {
 			return false, err
@@ -167,10 +168,7 @@ func (own *ownPrompts) conclude(unknowable bool) *refusal.Refusal {
 	case own.unscored():
 		verdict = "UNKNOWN"
 	}
-	if got := own.stated.Text("verdict"); got != verdict {
-		return refusal.Expecting(notDerived, "/predicate/prompts/verdict", verdict, got)
-	}
-	return nil
+	return kind.Demand(own.stated, "/predicate/prompts", "verdict", notDerived, verdict)
 }
 
 // flip is an item whose answer flips.
@@ -250,12 +248,15 @@ func (own *ownPrompts) checkComparison(stated *lcj.Object, c comparison, a, b in
 	for _, one := range c.flips {
 		first = append(first, lcj.NewObject().Set("item", one.item).Set("position", one.position))
 	}
-	return demandAll(stated, pointer, []derived{
-		{"a", notDerived, int64(a)}, {"b", notDerived, int64(b)},
-		{"items_compared", recount, c.compared}, {"answers", recount, int64(len(c.flips))},
-		{"low_ppm", notRate, low}, {"high_ppm", notRate, high},
-		{"scores_compared", recount, c.scoresCompared}, {"scores", recount, c.scores},
-		{"scores_low_ppm", notRate, scoresLow}, {"scores_high_ppm", notRate, scoresHigh},
-		{"first", notDerived, first},
+	return kind.DemandAll(stated, pointer, []kind.Member{
+		{Name: "a", Code: notDerived, Value: int64(a)}, {Name: "b", Code: notDerived, Value: int64(b)},
+		{Name: "items_compared", Code: recount, Value: c.compared},
+		{Name: "answers", Code: recount, Value: int64(len(c.flips))},
+		{Name: "low_ppm", Code: notRate, Value: low}, {Name: "high_ppm", Code: notRate, Value: high},
+		{Name: "scores_compared", Code: recount, Value: c.scoresCompared},
+		{Name: "scores", Code: recount, Value: c.scores},
+		{Name: "scores_low_ppm", Code: notRate, Value: scoresLow},
+		{Name: "scores_high_ppm", Code: notRate, Value: scoresHigh},
+		{Name: "first", Code: notDerived, Value: first},
 	})
 }
