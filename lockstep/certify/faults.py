@@ -176,7 +176,7 @@ async def run_trial(trial: Trial, folder: Path) -> tuple[Seen | str, int]:
 
 
 def _digest_of(trial: Trial, asked: Config) -> str:
-    """Give the digest by which the rounds of a trial are known: of what its record is known by."""
+    """Give the digest by which rounds of a trial are known: what is asked, and what is served."""
     told = [digest_of(asked), trial.document(), _sources_sha256()]
     return hashlib.sha256(lcj.encode(told)).hexdigest()
 

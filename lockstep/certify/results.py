@@ -21,7 +21,7 @@ from lockstep.certify.observation import CellSeen, Output, Round, parse_output, 
 from lockstep.errors import LockstepError
 from lockstep.limits import CERTIFIED_RECORDS_BYTES
 
-_HINT = "Run with --fresh: the file is then begun anew."
+_HINT = "Run with --fresh, or remove the file: it is then begun anew."
 Key = tuple[int, int, int]
 """Of a round: place of the cell, lifetime, number."""
 
@@ -156,7 +156,7 @@ class Records:
             if record["kind"] == "begin":
                 self.plan = record["plan"]
                 if record["asked"] != self._asked:
-                    told = "records of a run that asked for something else"
+                    told = "records of a run that asked for something else, or served it otherwise"
                     raise LockstepError("USAGE", source, "records of this run", told, _HINT)
             elif record["kind"] == "round":
                 for document in record["new"]:

@@ -114,15 +114,14 @@ def _forget(corpus: Path) -> None:
 def _executor(
     subject: Subject, jobs: int | None, executor: str, address: str
 ) -> AbstractContextManager[Executor]:
-    import os
-
+    from lockstep.cores import cores
     from lockstep.fuzz import executors
 
     if executor == "ray":
         from lockstep.fuzz.ray_executor import cluster
 
         return cluster(subject, address)
-    count = jobs or os.cpu_count() or 1
+    count = jobs or cores()
     if count == 1 and subject.mutation is None:
         return executors.here(subject)
     return executors.processes(subject, count)

@@ -97,9 +97,7 @@ def _tell(trials: Sequence[dict[str, Any]]) -> bool:
 
 def _sign(path: Path, trials: Sequence[dict[str, Any]], signer: Any, issued_at: str) -> bool:
     """Write the certificate, have it verified, and give whether it is."""
-    from lockstep.certificate.write import write_file
-    from lockstep.cli import say
-    from lockstep.cli.hunt import verified_with
+    from lockstep.cli.signing import conclude
     from lockstep.mutation.campaign import sources_sha256
     from lockstep.mutation.issue import issue_mutation
 
@@ -110,8 +108,4 @@ def _sign(path: Path, trials: Sequence[dict[str, Any]], signer: Any, issued_at: 
         issued_at=issued_at,
         command="lockstep mutation",
     )
-    write_file(path, issued.certificate)
-    say(f"wrote {path}, {len(issued.certificate):,} bytes: {issued.predicate['verdict']}")
-    result = verified_with(path, signer, None, path.parent)
-    say(f"lockstep-verify, under a policy that trusts this key alone: {result['code']}")
-    return int(result["exit"]) == 0
+    return conclude(path, issued.certificate, [issued.predicate["verdict"]], signer) == 0

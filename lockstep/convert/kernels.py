@@ -3,8 +3,8 @@
 NumPy leaves its loop after each run, and reads each line of the destination before it overwrites
 it. Here whole lines are stored past the cache, where it would not keep the destination, and what is
 read is asked for ahead. Runs are copied in the order of the source, some of them together where
-they share lines of the destination. Runs of a few bytes are gathered in tiles, in the order of the
-destination, in memory that stays in the first-level cache, and stored from there.
+they share lines of the destination. Short runs that fill no lines so are gathered in tiles, in the
+order of the destination, in memory that stays in the first-level cache, and stored from there.
 
 Stores past the cache are ordered with no others of their thread until it takes a lock; a kernel
 takes the interpreter's when it returns, before anyone can be told that it is done.

@@ -14,7 +14,7 @@ from lockstep.convert.plan import Loop, Plan
 LEAST_SHARE = 4 << 20
 """Bytes below which a thread of its own does not pay."""
 STEPS = 16
-"""Steps of a share, at least; shares differ by one."""
+"""Steps of a share, at least, where a step is more than one turn."""
 
 
 class Part(NamedTuple):

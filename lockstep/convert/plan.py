@@ -91,7 +91,8 @@ def plan(
 
     Raises:
         LockstepError: X1_LATENT_KV, X2_HEAD_GATHER, X4_GEOMETRY_UNREPRESENTABLE where no exact map
-            exists; NOT_LOSSLESS where elements differ in width or meaning; BAD_VALUE as `side`.
+            exists; NOT_LOSSLESS where elements differ in width or meaning; BAD_VALUE as `side`,
+            or of more than MOST_COPIES copies.
     """
     code = frontier_code(source, destination, geometry)
     if code is not None:
@@ -103,10 +104,7 @@ def plan(
     copies: list[Copy] = []
     for a, b in zip(one.components, other.components, strict=True):
         copies += _component(a, b)
-    merged = _merged(copies)
-    if len(merged) > MOST_COPIES:
-        raise LockstepError("BAD_VALUE", "plan", f"at most {MOST_COPIES} copies", len(merged))
-    return Plan(geometry, one, other, merged)
+    return Plan(geometry, one, other, _merged(copies))
 
 
 def _require_lossless(one: Side, other: Side) -> None:
@@ -225,22 +223,25 @@ def _merged(copies: list[Copy]) -> tuple[Copy, ...]:
 
 
 def _check(made: Plan) -> None:
-    """Hold a plan against both layouts: in bounds, nothing written twice, gaps are padding.
+    """Hold a plan against both layouts: in bounds, no copy writes a byte twice, gaps are padding.
 
-    Copies of one destination lie apart, as elements of a layout do [LAY-15]; so equal counts leave
-    nothing but padding uncovered.
+    Two copies that `plan` makes lie apart, as elements of a layout do [LAY-15]; so equal counts
+    leave nothing but padding uncovered, and bound what is looked at here.
     """
+    if len(made.copies) > MOST_COPIES:
+        raise LockstepError("BAD_VALUE", "plan", f"at most {MOST_COPIES} copies", len(made.copies))
     for copy in made.copies:
         if min(copy.length, *(loop.times for loop in copy.loops), 1) < 1:
             raise LockstepError("BAD_VALUE", "plan", "runs of a byte or more, once or more", copy)
+    if made.bytes != made.destination.covered:
+        expected = f"{made.destination.covered} bytes copied"
+        raise LockstepError("BAD_VALUE", "plan", expected, made.bytes)
+    for copy in made.copies:
         if not _runs_lie_apart(copy):
             raise LockstepError("BAD_VALUE", "plan", "runs apart in the destination", copy)
         for name, there in (("source", made.source), ("destination", made.destination)):
             if not _within(copy, name, [one.bytes for one in there.buffers]):
                 raise LockstepError("BAD_VALUE", "plan", f"runs within buffers of the {name}", copy)
-    if made.bytes != made.destination.covered:
-        expected = f"{made.destination.covered} bytes copied"
-        raise LockstepError("BAD_VALUE", "plan", expected, made.bytes)
 
 
 def _runs_lie_apart(copy: Copy) -> bool:

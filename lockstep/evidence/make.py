@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lockstep.cores import cores
 from lockstep.evidence.make_detection import detected
 from lockstep.evidence.make_measurement import RECOMPUTED, recomputed, withdrawn
 from lockstep.evidence.make_observation import caches
@@ -137,7 +137,7 @@ def campaign(making: Making) -> bytes:
     whole = sum(wanted.values())
     with tempfile.TemporaryDirectory() as scratch:
         stated = subject_of(opened(subject))
-        jobs = making.jobs or os.cpu_count() or 1
+        jobs = making.jobs or cores()
         with Store(Path(scratch, "records"), stated) as store, processes(subject, jobs) as run:
             ran = run_campaign(
                 store, run, wanted, lambda n, one: making.progress("fuzzing schedules", n, whole)

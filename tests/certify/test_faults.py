@@ -116,7 +116,7 @@ def test_what_is_recorded_is_not_made_again(
     assert caught.value.code == "MALFORMED_JSON"
 
 
-def test_rounds_of_other_sources_are_not_gone_on_with(
+def test_rounds_of_other_sources_or_another_trial_are_not_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plans: list[Any] = []
@@ -130,9 +130,16 @@ def test_rounds_of_other_sources_are_not_gone_on_with(
     for _ in range(2):
         refused("ENDPOINT_DOWN", lambda: run(tmp_path, "none"))
     assert plans == [None, {"made": "up"}], "an interrupted trial goes on"
-    monkeypatch.setattr(faults, "_sources_sha256", lambda: "0" * 64)
-    fault = refused("USAGE", lambda: run(tmp_path, "none"))
-    assert fault.hint is not None and "--fresh" in fault.hint
+    document = faults.Trial.document
+    changes: list[tuple[Any, str, Any]] = [
+        (faults, "_sources_sha256", lambda: "0" * 64),
+        (faults.Trial, "document", lambda trial: {**document(trial), "edits_sha256": "0" * 64}),
+    ]
+    for where, name, other in changes:
+        with monkeypatch.context() as changed:
+            changed.setattr(where, name, other)
+            fault = refused("USAGE", lambda: run(tmp_path, "none"))
+        assert fault.hint is not None and "--fresh" in fault.hint
     assert len(plans) == 2
 
 

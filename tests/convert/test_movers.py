@@ -122,12 +122,9 @@ def test_a_tile_is_of_the_loops_and_stays_small(length: int, first: int, second:
 def test_a_group_fills_lines_of_runs_that_touch(length: int, times: int, turns: int) -> None:
     heads, tokens = Loop(8, length, times * length), Loop(times, 8 * length, length)
     whole = Loop(times // turns, turns * 8 * length, turns * length)
-    if times * length % LINE:
-        assert grouped(length, 0, (heads, tokens)) is None
-    else:
-        due = [whole, heads, Loop(turns, 8 * length, length)]
-        assert grouped(length, 0, (heads, tokens)) == due
-        assert grouped(length, 0, (Loop(1, 5, length), heads, tokens)) == due
+    due = [whole, heads, Loop(turns, 8 * length, length)]
+    assert grouped(length, 0, (heads, tokens)) == due
+    assert grouped(length, 0, (Loop(1, 5, length), heads, tokens)) == due
 
 
 @pytest.mark.parametrize(

@@ -218,25 +218,51 @@ def test_equal_layouts_are_one_run_a_buffer() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["beyond", "behind", "before", "twice", "short", "none", "never"]
+    ("change", "expected"),
+    [
+        ("beyond", "runs within buffers of the destination"),
+        ("behind", "runs within buffers of the source"),
+        ("before", "runs within buffers of the source"),
+        ("twice", "runs apart in the destination"),
+        ("short", "30720 bytes copied"),
+        ("none", "runs of a byte or more, once or more"),
+        ("never", "runs of a byte or more, once or more"),
+    ],
 )
-def test_a_plan_that_is_none_is_told(change: str) -> None:
+def test_a_plan_that_is_none_is_told(change: str, expected: str) -> None:
     layout = catalogue.find("vllm/vllm-0.22-nhd")
     made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
-    first = made.copies[0]
-    changed = {
-        "beyond": first._replace(destination=first.destination + 64),
-        "behind": first._replace(source=first.source + APART * 40),
+    (first,) = made.copies
+    half = first.length // 2
+    copies = {
+        "beyond": [first._replace(destination=first.destination + 64)],
+        "behind": [first._replace(source=first.source + APART * 40)],
         # Of no buffer, though one counted from the end would be long enough.
-        "before": first._replace(source=first.source - APART),
-        "twice": first._replace(loops=(*first.loops, Loop(2, 2, 0))),
-        "short": first._replace(length=first.length // 2),
-        "none": first._replace(length=0),
-        "never": first._replace(loops=(*first.loops, Loop(0, 0, 0))),
+        "before": [first._replace(source=first.source - APART)],
+        "twice": [first._replace(length=half, loops=(*first.loops, Loop(2, half, 0)))],
+        "short": [first._replace(length=half)],
+        "none": [first, Copy(0, 0, 0, ())],
+        "never": [first, Copy(0, 0, 1, (Loop(0, 0, 0),))],
     }[change]
     with pytest.raises(LockstepError) as fault:
-        replace(made, copies=(changed, *made.copies[1:]))
+        replace(made, copies=tuple(copies))
     assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "plan")
+    assert fault.value.expected == expected
+
+
+def test_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = catalogue.find("vllm/vllm-0.22-nhd")
+    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    (first,) = made.copies
+    (times, away, near), *inner = first.loops
+    copies = tuple(
+        Copy(first.source + at * away, first.destination + at * near, first.length, tuple(inner))
+        for at in range(times)
+    )
+    assert replace(made, copies=copies).bytes == made.bytes
+    monkeypatch.setattr("lockstep.convert.plan.MOST_COPIES", times - 1)
+    with pytest.raises(LockstepError, match="at most"):
+        replace(made, copies=copies)
 
 
 def test_a_plan_leaves_no_buffer_between_others() -> None:
