@@ -190,7 +190,10 @@ class _Placed:
             numbers = self._tensor.reserve + np.arange(needed, dtype=np.int64)
         else:
             numbers = np.asarray(placement.table)
-        hint = "A table has a number for each of the request's blocks, all below the pool's extent."
+        hint = (
+            "A table has a number for each of the request's blocks, all below the pool's extent; "
+            "a pool that is not given has as many as the request needs."
+        )
         # An array of anything but integers that a machine has is of another kind.
         if numbers.dtype.kind not in "iu" or numbers.shape != (needed,):
             got = f"{' by '.join(map(str, numbers.shape))} of {numbers.dtype}"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +68,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Hold it against both layouts, also where no layouts have made it."""
+        object.__setattr__(self, "copies", _owned(self.copies))
         _check(self)
 
     @property
@@ -98,8 +100,8 @@ def plan(
     if code is not None:
         pair = f"{source.name} to {destination.name}"
         raise LockstepError(code, pair, "a pair with an exact map", "none at this geometry")
-    one = side(source, geometry, source_placement, source.name)
-    other = side(destination, geometry, destination_placement, destination.name)
+    one = side(source, geometry, source_placement, f"source {source.name}")
+    other = side(destination, geometry, destination_placement, f"destination {destination.name}")
     _require_lossless(one, other)
     copies: list[Copy] = []
     for a, b in zip(one.components, other.components, strict=True):
@@ -222,6 +224,20 @@ def _merged(copies: list[Copy]) -> tuple[Copy, ...]:
     return tuple(sorted(merged, key=lambda copy: (copy.destination, copy.source)))
 
 
+def _owned(copies: Iterable[Copy]) -> tuple[Copy, ...]:
+    """Give copies as tuples of whole numbers, without loops that are gone through once."""
+    try:
+        found = []
+        for source, destination, length, loops in copies:
+            owned = (Loop(*map(index, loop)) for loop in loops)
+            kept = tuple(loop for loop in owned if loop.times != 1)
+            found.append(Copy(index(source), index(destination), index(length), kept))
+    except (TypeError, ValueError) as fault:
+        expected = "copies of whole numbers, as [CONV-5] has them"
+        raise LockstepError("BAD_VALUE", "plan", expected, str(fault)) from None
+    return tuple(found)
+
+
 def _check(made: Plan) -> None:
     """Hold a plan against both layouts: in bounds, no copy writes a byte twice, gaps are padding.
 
@@ -237,11 +253,11 @@ def _check(made: Plan) -> None:
         expected = f"{made.destination.covered} bytes copied"
         raise LockstepError("BAD_VALUE", "plan", expected, made.bytes)
     for copy in made.copies:
-        if not _runs_lie_apart(copy):
-            raise LockstepError("BAD_VALUE", "plan", "runs apart in the destination", copy)
         for name, there in (("source", made.source), ("destination", made.destination)):
             if not _within(copy, name, [one.bytes for one in there.buffers]):
                 raise LockstepError("BAD_VALUE", "plan", f"runs within buffers of the {name}", copy)
+        if not _runs_lie_apart(copy):
+            raise LockstepError("BAD_VALUE", "plan", "runs apart in the destination", copy)
 
 
 def _runs_lie_apart(copy: Copy) -> bool:
@@ -274,13 +290,21 @@ def _runs_lie_apart(copy: Copy) -> bool:
 
 def _within(copy: Copy, name: str, lengths: Sequence[int]) -> bool:
     """Whether each run lies in a buffer of one side."""
+    start = getattr(copy, name)
     steps = [(loop.times, getattr(loop, name)) for loop in copy.loops]
-    near = [(times - 1) * step for times, step in steps if abs(step) < APART // 2]
-    far = [[at * step for at in range(times)] for times, step in steps if abs(step) >= APART // 2]
-    low = sum(step for step in near if step < 0)
-    high = sum(step for step in near if step > 0) + copy.length
+    low, high = _reach(steps)
+    if start + low < 0 or start + high >= len(lengths) * APART:
+        return False
+    far = [range(0, times * step, step) for times, step in steps if abs(step) >= APART // 2]
+    low, high = _reach([(times, step) for times, step in steps if abs(step) < APART // 2])
     for places in product(*far):
-        number, offset = divmod(getattr(copy, name) + sum(places), APART)
-        if not 0 <= number < len(lengths) or offset + low < 0 or offset + high > lengths[number]:
+        number, offset = divmod(start + sum(places), APART)
+        if offset + low < 0 or offset + high + copy.length > lengths[number]:
             return False
     return True
+
+
+def _reach(steps: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Give how far loops go before and behind where they begin."""
+    ends = [(times - 1) * step for times, step in steps]
+    return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0)

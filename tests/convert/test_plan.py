@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,15 +133,21 @@ def test_blocks_lie_where_the_tables_say() -> None:
 )
 def test_a_table_that_is_no_injection_is_refused(placement: Placement) -> None:
     layout = catalogue.find("vllm/vllm-0.23-nhd")
-    for pair in ((placement, Placement()), (Placement(), placement)):
+    pairs = {"source": (placement, Placement()), "destination": (Placement(), placement)}
+    for name, pair in pairs.items():
         with pytest.raises(LockstepError) as fault:
             plan(layout, layout, GEOMETRY, *pair)
         assert fault.value.code == "BAD_VALUE"
+        assert fault.value.pointer.startswith(f"{name} vllm-0.23-nhd ")
 
 
 @pytest.mark.parametrize(
     ("limit", "where"),
-    [("plan.MOST_COPIES", "plan"), ("buffers.MOST_BUFFERS", "hf-dynamic"), (None, "vllm-0.23-nhd")],
+    [
+        ("plan.MOST_COPIES", "plan"),
+        ("buffers.MOST_BUFFERS", "source hf-dynamic"),
+        (None, "destination vllm-0.23-nhd"),
+    ],
 )
 def test_what_is_too_much_for_a_plan_is_refused(
     monkeypatch: pytest.MonkeyPatch, limit: str | None, where: str
@@ -148,7 +155,7 @@ def test_what_is_too_much_for_a_plan_is_refused(
     pair = catalogue.find("huggingface/hf-dynamic"), catalogue.find("vllm/vllm-0.23-nhd")
     made = plan(*pair, GEOMETRY)
     # One copy or buffer fewer than there are; or a pool whose buffer is longer than addresses go.
-    least = {"plan": len(made.copies), "hf-dynamic": len(made.source.buffers)}
+    least = {"plan": len(made.copies), "source hf-dynamic": len(made.source.buffers)}
     placement = Placement(None if limit else 1 << 32)
     if limit:
         monkeypatch.setattr(f"lockstep.convert.{limit}", least[where])
@@ -248,6 +255,43 @@ def test_a_plan_that_is_none_is_told(change: str, expected: str) -> None:
         replace(made, copies=tuple(copies))
     assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "plan")
     assert fault.value.expected == expected
+
+
+@pytest.mark.parametrize(
+    "copies",
+    [
+        None,
+        [None],
+        [(0, 0, 1.0, ())],
+        [(0, 0, "a", ())],
+        [(0, 0, 1, None)],
+        [(0, 0, 1, [(1, 2)])],
+        [(0, 0, 1)],
+        [(0, 0, 1, [(1 << 40, 0, 1)])],
+        [(0, 0, 1, [(30720, 0, APART)])],
+        [(0, 0, 15360, [(2, 0, 1 << 63)])],
+        [(0, 0, 1, [(30720, 1, np.int32(1 << 30))])],
+    ],
+)
+def test_copies_that_no_memory_has_are_refused(copies: Any) -> None:
+    """Also where steps are of a type that wraps, or there is no memory to look at each run."""
+    layout = catalogue.find("vllm/vllm-0.22-nhd")
+    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    with pytest.raises(LockstepError) as fault:
+        replace(made, copies=copies)
+    assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "plan")
+
+
+def test_a_plan_owns_its_copies() -> None:
+    layout = catalogue.find("vllm/vllm-0.22-nhd")
+    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    (first,) = made.copies
+    loops: Any = [*first.loops, *[Loop(1, 5, 7)] * 70]
+    copies: Any = [first._replace(loops=loops)]
+    other = replace(made, copies=copies)
+    loops.append(Loop(1000, 0, 1 << 30))
+    copies.append(first)
+    assert other == made
 
 
 def test_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
