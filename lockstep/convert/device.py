@@ -10,13 +10,15 @@ import torch
 import triton
 import triton.language as tl
 
-from lockstep.convert.memory import names_of, require_apart
+from lockstep.convert.memory import paired, require_apart, require_plain
 from lockstep.convert.parts import Part, parts, starts
 from lockstep.convert.plan import Loop, Plan
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from lockstep.convert.buffers import Buffer
 
 ITEMS = {8: torch.int64, 4: torch.int32, 2: torch.int16, 1: torch.uint8}
 """Bytes of an item and the type that moves it."""
@@ -54,6 +56,10 @@ def _copy(  # type: ignore[no-untyped-def]
     tl.store(destination + to[:, None] + item[None, :], moved, mask=inside)
 
 
+HOSTED = ("cpu", "meta") if isinstance(_copy, triton.JITFunction) else ("meta",)
+"""Devices whose tensors the kernel cannot reach; interpreted, it reaches the CPU's."""
+
+
 def convert(plan: Plan, source: Sequence[Tensor], destination: Sequence[Tensor]) -> None:
     """Carry a plan out on the tensors' device; what is enqueued need not have ended.
 
@@ -63,27 +69,31 @@ def convert(plan: Plan, source: Sequence[Tensor], destination: Sequence[Tensor])
         destination: the destination's, likewise.
 
     Raises:
-        LockstepError: BAD_VALUE at a tensor of another length, that is not contiguous, that lies
-            on another device, or, in the destination, that is not apart from all others.
+        LockstepError: BAD_VALUE at what is no tensor of an accelerator, at a tensor of another
+            length, that is not contiguous, that lies on another device, or, in the destination,
+            that is not apart from all others.
     """
-    device = source[0].device if source else None
-    came = _bytes_of(source, plan.source.buffers, "source", device)
-    to = _bytes_of(destination, plan.destination.buffers, "destination", device)
+    came = _bytes_of(source, plan.source.buffers, "source")
+    to = _bytes_of(destination, plan.destination.buffers, "destination", came[0].device)
     came_at, to_at = ([(one.data_ptr(), one.numel()) for one in side] for side in (came, to))
     require_apart(plan, came_at, to_at)
     for part in parts(plan):
         _part(part, came[part.source_buffer], to[part.destination_buffer])
 
 
-def _bytes_of(tensors: Sequence[Tensor], buffers: Any, name: str, device: Any) -> list[Tensor]:
-    if len(tensors) != len(buffers):
-        raise LockstepError("BAD_VALUE", name, f"{len(buffers)} buffers", len(tensors))
-    places = names_of(name, buffers)
-    for one, buffer, where in zip(tensors, buffers, places, strict=True):
+def _bytes_of(
+    tensors: Sequence[Tensor], buffers: Sequence[Buffer], side: str, device: Any = None
+) -> list[Tensor]:
+    for one, buffer, where in paired(tensors, buffers, side):
+        if not isinstance(one, torch.Tensor) or one.device.type in HOSTED:
+            got = str(one.device) if isinstance(one, torch.Tensor) else type(one).__name__
+            hint = "Use lockstep.convert.execute for memory of the CPU."
+            raise LockstepError("BAD_VALUE", where, "a tensor of an accelerator", got, hint)
+        require_plain(one, where)
+        device = device or one.device
         size = one.numel() * one.element_size()
-        if not one.is_contiguous() or size != buffer.bytes or one.device != device:
-            expected = f"{buffer.bytes} contiguous bytes on {device}"
-            got = f"{size} bytes on {one.device}, strides {one.stride()}"
+        if size != buffer.bytes or one.device != device:
+            expected, got = f"{buffer.bytes} bytes on {device}", f"{size} bytes on {one.device}"
             raise LockstepError("BAD_VALUE", where, expected, got)
     return [one.reshape(-1).view(torch.uint8) for one in tensors]
 

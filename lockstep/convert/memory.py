@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from ctypes import PYFUNCTYPE, c_char_p, c_uint64, c_void_p, py_object, pythonapi
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -15,6 +17,10 @@ from lockstep.convert.plan import Plan
 from lockstep.errors import LockstepError
 
 Bytes = NDArray[np.uint8]
+
+OF_CPU = 1, 3, 11, 13
+"""DLPack's devices whose memory the CPU has: itself, and what CUDA and ROCm share with it."""
+_pointer = PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", pythonapi))
 
 
 def empty(length: int) -> Bytes:
@@ -38,6 +44,23 @@ def names_of(side: str, buffers: Sequence[Buffer]) -> list[str]:
     return [f"{side} buffer {number}, {one.tensor}" for number, one in enumerate(buffers)]
 
 
+def paired(
+    given: Sequence[Any], buffers: Sequence[Buffer], side: str
+) -> list[tuple[Any, Buffer, str]]:
+    """Give what is given for each buffer, the buffer, and its name in what is refused.
+
+    Raises:
+        LockstepError: BAD_VALUE at the side where it is not as many as the buffers.
+    """
+    try:
+        count: object = len(given)
+    except TypeError:
+        count = type(given).__name__
+    if count != len(buffers):
+        raise LockstepError("BAD_VALUE", side, f"a sequence of {len(buffers)} buffers", count)
+    return list(zip(given, buffers, names_of(side, buffers), strict=True))
+
+
 def bytes_of(
     given: Sequence[Any], buffers: Sequence[Buffer], side: str, *, writable: bool
 ) -> list[Bytes]:
@@ -54,10 +77,8 @@ def bytes_of(
         LockstepError: BAD_VALUE where one is of another length, not contiguous, of another
             device, or shows no bytes, or cannot be written and is to be.
     """
-    if len(given) != len(buffers):
-        raise LockstepError("BAD_VALUE", side, f"{len(buffers)} buffers", len(given))
     seen = []
-    for one, buffer, where in zip(given, buffers, names_of(side, buffers), strict=True):
+    for one, buffer, where in paired(given, buffers, side):
         array = _array(one, where)
         if not array.flags.c_contiguous or array.nbytes != buffer.bytes:
             got = f"{array.nbytes} bytes, strides {array.strides}"
@@ -66,6 +87,23 @@ def bytes_of(
             raise LockstepError("BAD_VALUE", where, "memory that can be written", "read-only")
         seen.append(array.reshape(-1).view(np.uint8))
     return seen
+
+
+def require_plain(tensor: Any, where: str) -> None:
+    """Refuse a torch tensor whose memory is not its values in order.
+
+    Raises:
+        LockstepError: BAD_VALUE where it is sparse, conjugated, negated or not contiguous.
+    """
+    import torch
+
+    strided = tensor.layout == torch.strided
+    if strided and tensor.is_contiguous() and not tensor.is_conj() and not tensor.is_neg():
+        return
+    expected = "a contiguous tensor, whose memory holds its values"
+    got = f"{tensor.layout}, shape {tuple(tensor.shape)}"
+    hint = "Give it as .resolve_conj().resolve_neg().contiguous(), where it is the source."
+    raise LockstepError("BAD_VALUE", where, expected, got, hint)
 
 
 def require_apart(
@@ -112,9 +150,9 @@ def _array(one: Any, where: str) -> NDArray[Any]:
     """See whatever shows its bytes as an array over the same memory."""
     try:
         array = _shown(one, where)
-    except (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError) as fault:
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as fault:
         expected = "an array, a tensor or a contiguous buffer, which shows its bytes"
-        got = f"{type(one).__name__}: {str(fault).splitlines()[0]}"
+        got = f"{type(one).__name__}: {(str(fault).splitlines() or [''])[0]}"
         raise LockstepError("BAD_VALUE", where, expected, got) from None
     if array.dtype.hasobject:
         raise LockstepError("BAD_VALUE", where, "elements of plain bytes", str(array.dtype))
@@ -124,31 +162,53 @@ def _array(one: Any, where: str) -> NDArray[Any]:
 def _shown(one: Any, where: str) -> NDArray[Any]:
     if isinstance(one, np.ndarray):
         return np.asarray(one)
-    if hasattr(one, "data_ptr"):
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(one, torch.Tensor):
         return _of_torch(one, where)
     if hasattr(one, "__dlpack__"):
+        device, number = one.__dlpack_device__()
+        if device not in OF_CPU:
+            raise _elsewhere(where, f"DLPack's device {int(device)}, {number}")
         try:
             return np.from_dlpack(one)
         except (BufferError, RuntimeError):
             # A type that NumPy does not know, which torch may.
             if find_spec("torch") is None:
                 raise
-            import torch.utils.dlpack
-
-            return _of_torch(torch.utils.dlpack.from_dlpack(one), where)
+            return _by_torch(one, where)
     return np.frombuffer(one, dtype=np.uint8)
+
+
+def _by_torch(one: Any, where: str) -> NDArray[Any]:
+    """See what DLPack exports by way of torch, which does not keep what may not be written."""
+    from torch.utils.dlpack import from_dlpack
+
+    try:
+        capsule = one.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        capsule = one.__dlpack__()
+    try:
+        # Behind the version, the context and the deleter are the flags, the first for read-only.
+        flags = c_uint64.from_address(_pointer(capsule, b"dltensor_versioned") + 24).value
+    except ValueError:
+        # Without a version nothing says that it may be written; NumPy takes it so too.
+        flags = 1
+    array = _of_torch(from_dlpack(capsule), where)
+    if flags & 1:
+        array.flags.writeable = False
+    return array
+
+
+def _elsewhere(where: str, got: str) -> LockstepError:
+    hint = "Use lockstep.convert.device for tensors of an accelerator."
+    return LockstepError("BAD_VALUE", where, "memory of the CPU", got, hint)
 
 
 def _of_torch(one: Any, where: str) -> NDArray[Any]:
     import torch
 
     if one.device.type != "cpu":
-        hint = "Use lockstep.convert.device for tensors of an accelerator."
-        raise LockstepError("BAD_VALUE", where, "memory of the CPU", str(one.device), hint)
-    if one.layout != torch.strided or one.is_conj() or one.is_neg() or not one.is_contiguous():
-        expected = "a contiguous tensor, whose memory holds its values"
-        got = f"{one.layout}, shape {tuple(one.shape)}"
-        hint = "Give it as .resolve_conj().resolve_neg().contiguous(), where it is the source."
-        raise LockstepError("BAD_VALUE", where, expected, got, hint)
+        raise _elsewhere(where, str(one.device))
+    require_plain(one, where)
     # A type that NumPy does not know, such as bfloat16, has bytes all the same.
     return one.detach().reshape(-1).view(torch.uint8).numpy()  # type: ignore[no-any-return]

@@ -64,10 +64,59 @@ for source, destination, placements in (
 print("same bytes")
 """
 
+REFUSED = """
+import numpy as np, sys, torch
+from lockstep.convert import device
+from lockstep.convert.plan import plan
+from lockstep.convert.names import resolve
+from lockstep.layouts.geometry import Geometry
+from lockstep.errors import LockstepError
 
-def run(where: str, **variables: str) -> str:
+where = sys.argv[1]
+geometry = Geometry(5, 2, 3, 8, 0, 0, "float16")
+made = plan(resolve("vllm/vllm-0.23-nhd"), resolve("vllm/vllm-0.23-hnd"), geometry)
+length = made.source.buffers[0].bytes
+source, destination = ([torch.zeros(one.bytes, dtype=torch.uint8, device=where)
+                        for one in side.buffers] for side in (made.source, made.destination))
+
+def refused(came, to, pointer, expected):
+    try:
+        device.convert(made, came, to)
+    except LockstepError as fault:
+        got = fault.code, fault.pointer, expected in fault.expected
+        assert got == ("BAD_VALUE", pointer, True), str(fault)
+    else:
+        raise AssertionError("taken")
+
+for wrong, expected in (
+    (None, "accelerator"),
+    (b"", "accelerator"),
+    (np.zeros(length, dtype=np.uint8), "accelerator"),
+    (torch.zeros(length, dtype=torch.uint8, device="meta"), "accelerator"),
+    (source[0].view(torch.complex64).conj(), "contiguous"),
+    (torch._neg_view(source[0].view(torch.float16)), "contiguous"),
+    (source[0].to_sparse(), "contiguous"),
+    (source[0].reshape(2, -1).t(), "contiguous"),
+):
+    refused([wrong, *source[1:]], destination, "source buffer 0, kv", expected)
+    refused(source, [wrong, *destination[1:]], "destination buffer 0, kv", expected)
+for wrong in (None, iter(source), []):
+    refused(wrong, destination, "source", "sequence")
+    refused(source, wrong, "destination", "sequence")
+print("refused")
+"""
+HOSTED = (
+    REFUSED.partition("for wrong, expected")[0]
+    + """
+refused(source, destination, "source buffer 0, kv", "accelerator")
+print("refused")
+"""
+)
+
+
+def run(where: str, program: str = PROGRAM, **variables: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, where],
+        [sys.executable, "-c", program, where],
         capture_output=True, text=True, env={**os.environ, **variables}, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -78,6 +127,15 @@ def test_the_kernel_moves_what_the_plan_says() -> None:
     assert run("cpu", TRITON_INTERPRET="1") == "same bytes\n"
 
 
+def test_what_is_no_plain_tensor_is_refused() -> None:
+    assert run("cpu", REFUSED, TRITON_INTERPRET="1") == "refused\n"
+
+
+def test_tensors_of_the_cpu_are_refused_where_kernels_are_not_interpreted() -> None:
+    assert run("cpu", HOSTED, TRITON_INTERPRET="0") == "refused\n"
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no accelerator on this machine")
 def test_on_a_device() -> None:
     assert run("cuda") == "same bytes\n"
+    assert run("cuda", REFUSED) == "refused\n"

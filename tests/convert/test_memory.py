@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +40,47 @@ class Exporter:
         return self.tensor.__dlpack_device__()
 
 
+class Unversioned(Exporter):
+    """What knows no version of DLPack."""
+
+    def __dlpack__(self, *, stream: Any = None) -> Any:  # type: ignore[override]
+        return self.tensor.__dlpack__(stream=stream)
+
+
+class OfCuda(Exporter):
+    """What lies on an accelerator."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        raise AssertionError("exported")
+
+    def __dlpack_device__(self) -> Any:
+        return (2, 0)
+
+
+class Silent(Exporter):
+    """What fails and does not say why."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        raise BufferError
+
+
+class NoDevice:
+    """What does not say where it lies."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        raise AssertionError("exported")
+
+
+class Frozen(Exporter):
+    """What says that it may not be written."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self.tensor.__dlpack__(max_version=(1, 0))
+        flags = memory._pointer(capsule, b"dltensor_versioned") + 24
+        ctypes.c_uint64.from_address(flags).value |= 1
+        return capsule
+
+
 def tensor() -> torch.Tensor:
     return torch.from_numpy(CONTENT.copy())
 
@@ -50,6 +93,8 @@ def tensor() -> torch.Tensor:
         lambda: tensor().view(torch.float16).requires_grad_(),
         lambda: Exporter(tensor().view(torch.bfloat16)),
         lambda: Exporter(tensor().view(torch.float32)),
+        lambda: Unversioned(tensor().view(torch.bfloat16)),
+        lambda: Unversioned(tensor().view(torch.int16)),
         lambda: memoryview(CONTENT.reshape(2, -1)),
         lambda: CONTENT.tobytes(),
         lambda: np.ma.array(CONTENT, mask=True),
@@ -80,6 +125,9 @@ def test_bytes_are_those_of_the_memory(given: Callable[[], Any]) -> None:
         lambda: None,
         lambda: b"",
         lambda: np.float64(1),
+        lambda: tensor().untyped_storage(),
+        lambda: Silent(tensor()),
+        lambda: NoDevice(),
     ],
 )
 def test_what_shows_no_contiguous_bytes_is_refused(given: Callable[[], Any]) -> None:
@@ -93,6 +141,40 @@ def test_a_type_that_only_torch_knows_needs_torch(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(LockstepError) as fault:
         bytes_of([Exporter(tensor().view(torch.bfloat16))], BUFFERS, "source", writable=False)
     assert fault.value.code == "BAD_VALUE"
+
+
+def test_what_lies_on_an_accelerator_is_not_exported() -> None:
+    with pytest.raises(LockstepError) as fault:
+        bytes_of([OfCuda(tensor())], BUFFERS, "source", writable=False)
+    assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "source buffer 0, kv")
+    assert "lockstep.convert.device" in str(fault.value)
+
+
+def test_without_torch_nothing_is_a_tensor(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = tensor().untyped_storage()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(LockstepError) as fault:
+        bytes_of([given], BUFFERS, "source", writable=False)
+    assert fault.value.code == "BAD_VALUE"
+
+
+@pytest.mark.parametrize("given", [None, 1, (one for one in (CONTENT,)), [], [CONTENT] * 2])
+def test_a_side_is_a_sequence_of_as_many_as_its_buffers(given: Any) -> None:
+    with pytest.raises(LockstepError) as fault:
+        bytes_of(given, BUFFERS, "destination", writable=True)
+    assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "destination")
+
+
+@pytest.mark.parametrize("of", [torch.int16, torch.bfloat16, torch.float8_e4m3fn])
+def test_an_export_is_written_only_where_it_says_that_it_may_be(of: torch.dtype) -> None:
+    into = torch.zeros(LENGTH, dtype=torch.uint8)
+    (seen,) = bytes_of([Exporter(into.view(of))], BUFFERS, "destination", writable=True)
+    seen[:] = CONTENT
+    assert np.array_equal(into.numpy(), CONTENT)
+    for kind in (Unversioned, Frozen):
+        with pytest.raises(LockstepError) as fault:
+            bytes_of([kind(into.view(of))], BUFFERS, "destination", writable=True)
+        assert fault.value.got == "read-only"
 
 
 def test_memory_to_be_written_can_be() -> None:
