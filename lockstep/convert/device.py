@@ -10,9 +10,10 @@ import torch
 import triton
 import triton.language as tl
 
+from lockstep.convert.copies import Loop
 from lockstep.convert.memory import paired, require_apart, require_plain
 from lockstep.convert.parts import Part, parts, starts
-from lockstep.convert.plan import Loop, Plan
+from lockstep.convert.plan import Plan
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:

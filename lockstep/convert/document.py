@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lockstep.convert.buffers import APART, Side
-from lockstep.convert.plan import Copy, Plan
+from lockstep.convert.copies import Copy
+from lockstep.convert.plan import Plan
 
 FORMAT = "lockstep-conversion-plan/1"
 

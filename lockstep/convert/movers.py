@@ -10,9 +10,9 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from lockstep.convert import kernels
+from lockstep.convert.copies import Loop
 from lockstep.convert.memory import Bytes, empty
 from lockstep.convert.parts import Part
-from lockstep.convert.plan import Loop
 
 ITEMS = (16, 8, 4, 2, 1)
 """Bytes of an item that NumPy moves at a time."""

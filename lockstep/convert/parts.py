@@ -8,8 +8,9 @@ from math import prod
 from typing import NamedTuple
 
 from lockstep.convert.buffers import APART
+from lockstep.convert.copies import Loop
 from lockstep.convert.kernels import LINE
-from lockstep.convert.plan import Loop, Plan
+from lockstep.convert.plan import Plan
 
 LEAST_SHARE = 4 << 20
 """Bytes below which a thread of its own does not pay."""

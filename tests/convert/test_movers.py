@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from lockstep.convert.copies import Loop
 from lockstep.convert.kernels import LINE, once
 from lockstep.convert.memory import empty
 from lockstep.convert.movers import LONG_RUN, TILE, by_numba, by_numpy, grouped, tile
 from lockstep.convert.parts import Part
-from lockstep.convert.plan import Loop
 
 LENGTHS = [1, 2, 3, 8, 16, 24, 64, 80, 160, 1000, LONG_RUN - 1, LONG_RUN, LONG_RUN + 65]
 UNTOUCHED = 0xEE

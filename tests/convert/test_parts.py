@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lockstep.convert.copies import Loop
 from lockstep.convert.parts import LEAST_SHARE, Part, shared
-from lockstep.convert.plan import Loop
 
 WIDE = Loop(4096, 32, 32 * 4096), Loop(4096, 32 * 4096, 32)
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from lockstep.convert import kernels
 from lockstep.convert.buffers import APART, Placement
+from lockstep.convert.copies import Copy, Loop
 from lockstep.convert.document import document
 from lockstep.convert.execute import convert
-from lockstep.convert.plan import Copy, Loop, Plan, folded, joined, plan
+from lockstep.convert.plan import Plan, folded, joined, plan
 from lockstep.errors import LockstepError
 from lockstep.layouts import catalogue
 from lockstep.layouts.declaration import Layout
