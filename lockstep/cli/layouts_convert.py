@@ -70,11 +70,11 @@ def plan(
         _placement(destination_pool, destination_table, "--destination-table"),
     )
     if code is not None:
-        say(program(made, code).rstrip("\n"))
+        say(program(made, code, _pair(made, src, dst)).rstrip("\n"))
     elif as_json:
         say(as_document(document(made)))
     else:
-        for line in _lines(made):
+        for line in _lines(made, _pair(made, src, dst)):
             say(line)
 
 
@@ -129,7 +129,7 @@ def convert(
     if engine is None and made.bytes < COMPILED:
         engine = "numpy"
     execute.convert(made, source, destination, threads=threads, engine=engine)
-    write_file(output_file, written.data)
+    write_file(output_file, written.data, mode=None)
     say(f"{output_file}: {made.destination.bytes:,} bytes, {made.padding:,} of them padding")
 
 
@@ -148,13 +148,19 @@ def _placement(pool: int | None, table: str | None, option: str) -> Placement:
     return Placement(pool, None if table is None else numbers(table, option))
 
 
-def _lines(made: Plan) -> list[str]:
+def _pair(made: Plan, src: str, dst: str) -> str:
+    """Name both layouts, with the changes that were asked for."""
+    sides = ((made.source.layout, src), (made.destination.layout, dst))
+    return " to ".join(",".join((one.name, *asked.split(",")[1:])) for one, asked in sides)
+
+
+def _lines(made: Plan, pair: str) -> list[str]:
     """Tell a plan in lines."""
     from lockstep.convert.document import document
 
     text = document(made)
     lines = [
-        f"{made.source.layout.name} to {made.destination.layout.name}, {sizes(made.geometry)}",
+        f"{pair}, {sizes(made.geometry)}",
         f"  {made.bytes:,} bytes in {sum(copy.runs for copy in made.copies):,} runs, "
         f"{len(made.copies)} copies; {made.padding:,} bytes of padding stay as they are",
         f"  buffers: {len(made.source.buffers)} of the source, {len(made.destination.buffers)} of "

@@ -33,10 +33,10 @@ def read_bytes(path: Path, length: int | None) -> Any:
                 array = np.lib.format.read_array(file, allow_pickle=False)
         else:
             array = np.fromfile(path, dtype=np.uint8)
-    except (OSError, ValueError) as fault:
-        text = getattr(fault, "strerror", None) or str(fault)
+        whole = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    except Exception as fault:  # NumPy passes on what Python's parser says of a damaged header.
+        text = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
         raise LockstepError("FILE_UNREADABLE", str(path), "a file of bytes", text) from None
-    whole = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     if length is not None and len(whole) != length:
         hint = (
             "`lockstep layouts plan … --json` lists the buffers with their lengths; a whole pool "

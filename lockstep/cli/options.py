@@ -67,9 +67,14 @@ def require_output(path: Path, option: str = "--output") -> None:
     """Refuse a place where no file can be written, before anything is computed.
 
     Raises:
-        typer.BadParameter: its folder is absent, or a folder stands there.
+        typer.BadParameter: its folder is absent, or what stands there is no regular file.
     """
-    if not path.parent.is_dir():
-        raise typer.BadParameter(f"{path.parent} is no folder", param_hint=option)
+    # What is written is where links lead; one that leads around stays a link.
+    place = Path(os.path.realpath(path))
+    for folder in (path.parent, place.parent):
+        if not folder.is_dir():
+            raise typer.BadParameter(f"{folder} is no folder", param_hint=option)
     if path.is_dir():
         raise typer.BadParameter(f"{path} is a folder", param_hint=option)
+    if (path.exists() or place.is_symlink()) and not path.is_file():
+        raise typer.BadParameter(f"{path} is no regular file", param_hint=option)

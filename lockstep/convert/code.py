@@ -88,12 +88,13 @@ def convert(source, destination):
 '''
 
 
-def program(plan: Plan, library: str) -> str:
+def program(plan: Plan, library: str, pair: str | None = None) -> str:
     """Give the program.
 
     Args:
         plan: of the conversion.
         library: one of LIBRARIES.
+        pair: what its title calls both layouts; else their names.
 
     Raises:
         LockstepError: USAGE.
@@ -101,10 +102,8 @@ def program(plan: Plan, library: str) -> str:
     if library not in LIBRARIES:
         raise LockstepError("USAGE", "--code", f"one of {', '.join(LIBRARIES)}", library)
     template = _NUMPY if library == "numpy" else _TORCH
-    title = (
-        f"{plan.source.layout.name} to {plan.destination.layout.name}: "
-        f"{plan.geometry.tokens} tokens, {plan.geometry.layers} layers."
-    )
+    pair = pair or f"{plan.source.layout.name} to {plan.destination.layout.name}"
+    title = f"{pair}: {plan.geometry.tokens} tokens, {plan.geometry.layers} layers."
     lengths = "\n".join(
         f"    assert [len(one) for one in {name}] == {[one.bytes for one in side.buffers]}, "
         f'"lengths of the {name}\'s buffers, in bytes"'

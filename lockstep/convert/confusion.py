@@ -47,6 +47,7 @@ class Difference:
         differing: of these, whose bytes are not the source's element.
         missing: of these, that the given bytes do not reach.
         surplus: bytes that were given beyond those of the destination.
+        short: bytes of the destination, padding too, beyond those that were given.
         first: the first of them in the order of layer, token, head and dimension: component,
             these four, and the byte where it was due; None where there is none.
         explanations: of the bytes as they are, the simplest first.
@@ -56,6 +57,7 @@ class Difference:
     differing: int
     missing: int
     surplus: int
+    short: int
     first: tuple[str, int, int, int, int, int] | None
     explanations: tuple[Explained, ...]
 
@@ -104,7 +106,8 @@ def difference(
         if (tried := _tried(one, geometry)) is not None and _explains(tried, geometry, bytes_)
     ]
     surplus = max(0, len(given) - made.destination.bytes)
-    return Difference(positions, differing, missing, surplus, first, tuple(found))
+    short = max(0, made.destination.bytes - len(given))
+    return Difference(positions, differing, missing, surplus, short, first, tuple(found))
 
 
 class _Bytes:

@@ -15,12 +15,18 @@ def describe(found: Difference) -> Iterator[str]:
         yield f"  {found.missing} of them lie beyond the bytes that were given"
     if found.surplus:
         yield f"  {found.surplus} bytes more were given than the destination has"
+    if found.short:
+        yield f"  {found.short} bytes fewer were given than the destination has"
     if found.first is not None:
         name, layer, token, head, dim, byte = found.first
         yield f"  first: {name}, layer {layer}, token {token}, head {head}, dim {dim}, byte {byte}"
+    word = "explained"
     for one in found.explanations:
-        yield f"  explained: {one.confusion.text} ({one.elsewhere} elements elsewhere)"
-    if not found.explanations:
+        yield f"  {word}: {one.confusion.text} ({one.elsewhere} elements elsewhere)"
+        if found.as_due:
+            # No fault is left to explain; other readings happen to make these bytes too.
+            word = "makes the same bytes"
+    if not found.explanations and not found.as_due:
         yield "  explained by no confusion that is tried [CONV-13]"
 
 
@@ -31,6 +37,7 @@ def document(found: Difference) -> dict[str, Any]:
         "differing": found.differing,
         "missing": found.missing,
         "surplus": found.surplus,
+        "short": found.short,
         "first": None if found.first is None else list(found.first),
         "explanations": [
             {"confusion": one.confusion.text, "elements_elsewhere": one.elsewhere}

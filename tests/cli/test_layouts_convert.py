@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,15 @@ def test_a_plan_is_told_and_a_document(lockstep: Run) -> None:
             times *= loop["times"]
         runs += times * copy["length"]
     assert runs == made["bytes"] == 5120
+
+
+def test_a_plan_and_its_program_name_the_changes_that_were_asked_for(lockstep: Run) -> None:
+    pair = ("vllm/vllm-tp2,ranks=2,block=8", "vllm/vllm-tp2,ranks=1")
+    named = "vllm-tp2,ranks=2,block=8 to vllm-tp2,ranks=1"
+    assert lockstep("layouts", "plan", *pair, *SIZES).startswith(f"{named}, 40 tokens")
+    for library in ("numpy", "torch"):
+        program = lockstep("layouts", "plan", *pair, "--code", library, *SIZES)
+        assert program.startswith(f'"""{named}: 40 tokens')
 
 
 def test_a_document_is_enough_to_convert(lockstep: Run, tmp_path: Path) -> None:
@@ -123,6 +133,32 @@ def test_a_confusion_is_named(lockstep: Run, tmp_path: Path) -> None:
     assert "BAD_VALUE at reference" in said and "geometry that the cache has" in said
 
 
+def test_what_is_as_due_is_not_explained_by_confusions(lockstep: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.kv").write_bytes(bytes(5120))
+    pair = ("lmcache:KV_T2D", "vllm:NHD")
+    lockstep("layouts", "convert", *pair, "--input", "a.kv", "--output", "b.kv", *SIZES)
+    said = lockstep("layouts", "diff", "a.kv", "b.kv", "--as", pair[0], "--like", pair[1], *SIZES)
+    first, *others = said.splitlines()[1:]
+    assert first == "  explained: nothing is confused (0 elements elsewhere)"
+    # Bytes that are all alike are made by every other reading too [CONV-13].
+    assert others
+    assert all(line.startswith("  makes the same bytes: ") for line in others)
+
+
+def test_padding_that_is_not_given_is_told(lockstep: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.kv").write_bytes(np.arange(40 * 2 * 2 * 2 * 8, dtype="<u2").tobytes())
+    pair = ("lmcache:KV_T2D", "vllm:NHD")
+    lockstep("layouts", "convert", *pair, "--input", "a.kv", "--output", "b.kv", *SIZES)
+    whole = (tmp_path / "b.kv").read_bytes()
+    (tmp_path / "b.kv").write_bytes(whole[:-100])
+    told = ("layouts", "diff", "a.kv", "b.kv", "--as", pair[0], "--like", pair[1], *SIZES)
+    assert lockstep(*told).splitlines() == [
+        "0 of 2560 positions are not as due",
+        "  100 bytes fewer were given than the destination has",
+    ]
+    assert json.loads(lockstep(*told, "--json"))["short"] == 100
+
+
 def test_names_and_strides_of_others(lockstep: Run) -> None:
     said = json.loads(lockstep("layouts", "export", "vllm/vllm-0.22-nhd", *SIZES))
     one = said["tensors"][0]
@@ -171,6 +207,56 @@ def test_a_file_of_another_length_is_refused(lockstep: Run, tmp_path: Path) -> N
     arguments = ("vllm:NHD", "vllm:HND", "--input", "a.kv", "--output", "b.kv")
     assert "BAD_VALUE at a.kv" in lockstep("layouts", "convert", *arguments, exit=3)
     assert not (tmp_path / "b.kv").exists()
+
+
+@pytest.mark.parametrize("kind", ["fifo", "loop", "to a fifo", "to no folder", "folder"])
+def test_an_output_that_is_no_file_is_refused_before_anything_is_read(
+    lockstep: Run, tmp_path: Path, kind: str
+) -> None:
+    place = tmp_path / "b.kv"
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(place)
+    else:
+        os.mkfifo(tmp_path / "other")
+        targets = {"loop": "b.kv", "to a fifo": "other", "to no folder": "none/b.kv"}
+        place.symlink_to(targets[kind])
+    before = place.lstat()
+    arguments = ("vllm:NHD", "vllm:HND", "--input", "none.kv", "--output", "b.kv")
+    assert "--output" in lockstep("layouts", "convert", *arguments, exit=2)
+    assert (place.lstat().st_ino, place.lstat().st_mode) == (before.st_ino, before.st_mode)
+
+
+def test_a_cache_has_the_mode_of_the_file_there_or_of_a_new_one(
+    lockstep: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a.kv").write_bytes(bytes(5120))
+    arguments = ("lmcache:KV_T2D", "vllm:HND", "--input", "a.kv", "--output", "b.kv", *SIZES)
+    umask = os.umask(0o027)
+    try:
+        lockstep("layouts", "convert", *arguments)
+    finally:
+        os.umask(umask)
+    assert (tmp_path / "b.kv").stat().st_mode & 0o777 == 0o640
+    (tmp_path / "b.kv").chmod(0o604)
+    lockstep("layouts", "convert", *arguments)
+    assert (tmp_path / "b.kv").stat().st_mode & 0o777 == 0o604
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["(8,", "(1" + "0" * 25 + ",)", "(1" + "0" * 17 + ",)", "(True,)", "-" * 5000 + "1"],
+    ids=["bracket", "extent", "memory", "type", "depth"],
+)
+def test_an_array_whose_header_is_damaged_is_refused(
+    lockstep: Run, tmp_path: Path, shape: str
+) -> None:
+    head = f"{{'descr': '<u2', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(16)
+    (tmp_path / "a.npy").write_bytes(content)
+    arguments = ("vllm:NHD", "vllm:HND", "--input", "a.npy", "--output", "b.kv")
+    assert "FILE_UNREADABLE at a.npy" in lockstep("layouts", "convert", *arguments, exit=2)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"hi\n", b"\x93NUMPY\x01\x00v\x00{"])
