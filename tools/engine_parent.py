@@ -226,7 +226,7 @@ def document(name: str) -> dict[str, Any]:
 def placed(
     kind: str, predicate: dict[str, Any], names: Sequence[str], **digests: str
 ) -> dict[str, Any]:
-    """Give the statement; digests that are not given, but a model's, are placeholders."""
+    """Give the statement; a digest that is neither given nor the model's is a placeholder."""
     folded = json.loads(lcj.encode(predicate))
     held = {"spec": f"$spec:{kind}", **digests}
     if "model" in names:

@@ -13,7 +13,8 @@ def write_file(path: Path, data: bytes | memoryview, mode: int | None = 0o644) -
     Args:
         path: of the file; where it is a link, what that leads to is replaced.
         data: its bytes.
-        mode: its permissions; None: as the file there has them, or as any new file.
+        mode: its permissions, those of a certificate, which is for others to read; None: as the
+            file there has them, or as any new file.
 
     Raises:
         OSError: the folder is absent, the disk is full, or what stands there is no regular file;
@@ -45,7 +46,7 @@ def _write(path: Path, data: bytes | memoryview, mode: int) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp gives 0600; a certificate is for others to read.
+        # mkstemp gives 0600.
         os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:

@@ -46,8 +46,8 @@ def owned(copies: Iterable[Copy]) -> tuple[Copy, ...]:
     try:
         found = []
         for source, destination, length, loops in copies:
-            owned = (Loop(*map(index, loop)) for loop in loops)
-            kept = tuple(loop for loop in owned if loop.times != 1)
+            whole = (Loop(*map(index, loop)) for loop in loops)
+            kept = tuple(loop for loop in whole if loop.times != 1)
             found.append(Copy(index(source), index(destination), index(length), kept))
     except (TypeError, ValueError) as fault:
         expected = "copies of whole numbers, as [CONV-5] has them"

@@ -210,9 +210,11 @@ def _check(made: Plan) -> None:
     if made.bytes != made.destination.covered:
         expected = f"{made.destination.covered} bytes copied"
         raise LockstepError("BAD_VALUE", "plan", expected, made.bytes)
+    sides = {"source": made.source, "destination": made.destination}
+    lengths = {name: [one.bytes for one in there.buffers] for name, there in sides.items()}
     for copy in made.copies:
-        for name, there in (("source", made.source), ("destination", made.destination)):
-            if not within(copy, name, [one.bytes for one in there.buffers]):
+        for name in sides:
+            if not within(copy, name, lengths[name]):
                 raise LockstepError("BAD_VALUE", "plan", f"runs within buffers of the {name}", copy)
         if not runs_lie_apart(copy):
             raise LockstepError("BAD_VALUE", "plan", "runs apart in the destination", copy)

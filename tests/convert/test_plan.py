@@ -225,6 +225,11 @@ def test_equal_layouts_are_one_run_a_buffer() -> None:
     assert made.copies == (Copy(0, 0, 2 * 48 * 4 * 16 * 2, (Loop(3, APART, APART),)),)
 
 
+def of_one_copy() -> Plan:
+    layout = catalogue.find("vllm/vllm-0.22-nhd")
+    return plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -238,8 +243,7 @@ def test_equal_layouts_are_one_run_a_buffer() -> None:
     ],
 )
 def test_a_plan_that_is_none_is_told(change: str, expected: str) -> None:
-    layout = catalogue.find("vllm/vllm-0.22-nhd")
-    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    made = of_one_copy()
     (first,) = made.copies
     half = first.length // 2
     copies = {
@@ -276,16 +280,14 @@ def test_a_plan_that_is_none_is_told(change: str, expected: str) -> None:
 )
 def test_copies_that_no_memory_has_are_refused(copies: Any) -> None:
     """Also where steps are of a type that wraps, or there is no memory to look at each run."""
-    layout = catalogue.find("vllm/vllm-0.22-nhd")
-    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    made = of_one_copy()
     with pytest.raises(LockstepError) as fault:
         replace(made, copies=copies)
     assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "plan")
 
 
 def test_a_plan_owns_its_copies() -> None:
-    layout = catalogue.find("vllm/vllm-0.22-nhd")
-    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    made = of_one_copy()
     (first,) = made.copies
     loops: Any = [*first.loops, *[Loop(1, 5, 7)] * 70]
     copies: Any = [first._replace(loops=loops)]
@@ -296,8 +298,7 @@ def test_a_plan_owns_its_copies() -> None:
 
 
 def test_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = catalogue.find("vllm/vllm-0.22-nhd")
-    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    made = of_one_copy()
     (first,) = made.copies
     (times, away, near), *inner = first.loops
     copies = tuple(
@@ -311,8 +312,7 @@ def test_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_plan_leaves_no_buffer_between_others() -> None:
-    layout = catalogue.find("vllm/vllm-0.22-nhd")
-    made = plan(layout, catalogue.find("lmcache/lmcache-kv-2ltd"), GEOMETRY)
+    made = of_one_copy()
     first, second, third = made.source.buffers
     shorter = replace(second, bytes=second.bytes // 2)
     with pytest.raises(LockstepError, match="within buffers of the source"):
