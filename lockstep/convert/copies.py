@@ -13,6 +13,9 @@ import numpy as np
 from lockstep.convert.buffers import APART
 from lockstep.errors import LockstepError
 
+HINT = "`lockstep.convert.plan.plan` makes copies that hold; mend those that were changed or added."
+"""What to do where copies are refused."""
+
 
 class Loop(NamedTuple):
     """So many times, each so many bytes behind the one before."""
@@ -51,7 +54,7 @@ def owned(copies: Iterable[Copy]) -> tuple[Copy, ...]:
             found.append(Copy(index(source), index(destination), index(length), kept))
     except (TypeError, ValueError) as fault:
         expected = "copies of whole numbers, as [CONV-5] has them"
-        raise LockstepError("BAD_VALUE", "plan", expected, str(fault)) from None
+        raise LockstepError("BAD_VALUE", "plan", expected, str(fault), HINT) from None
     return tuple(found)
 
 

@@ -57,7 +57,9 @@ def paired(
     except TypeError:
         count = type(given).__name__
     if count != len(buffers):
-        raise LockstepError("BAD_VALUE", side, f"a sequence of {len(buffers)} buffers", count)
+        expected = f"a sequence of {len(buffers)} buffers"
+        hint = f"Give a list, a buffer for each of the plan's {side}.buffers, in their order."
+        raise LockstepError("BAD_VALUE", side, expected, count, hint)
     return list(zip(given, buffers, names_of(side, buffers), strict=True))
 
 

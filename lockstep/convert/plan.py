@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep.convert.buffers import AS_DECLARED, Component, Offsets, Placement, Side, side
-from lockstep.convert.copies import Copy, Loop, owned, runs_lie_apart, within
+from lockstep.convert.copies import HINT, Copy, Loop, owned, runs_lie_apart, within
 from lockstep.errors import LockstepError
 from lockstep.layouts.declaration import Layout
 from lockstep.layouts.frontier import frontier_code
@@ -203,18 +203,22 @@ def _check(made: Plan) -> None:
     leave nothing but padding uncovered, and bound what is looked at here.
     """
     if len(made.copies) > MOST_COPIES:
-        raise LockstepError("BAD_VALUE", "plan", f"at most {MOST_COPIES} copies", len(made.copies))
+        expected, hint = f"at most {MOST_COPIES} copies", "Convert the cache in several parts."
+        raise LockstepError("BAD_VALUE", "plan", expected, len(made.copies), hint)
     for copy in made.copies:
         if min(copy.length, *(loop.times for loop in copy.loops), 1) < 1:
-            raise LockstepError("BAD_VALUE", "plan", "runs of a byte or more, once or more", copy)
+            expected = "runs of a byte or more, once or more"
+            raise LockstepError("BAD_VALUE", "plan", expected, copy, HINT)
     if made.bytes != made.destination.covered:
         expected = f"{made.destination.covered} bytes copied"
-        raise LockstepError("BAD_VALUE", "plan", expected, made.bytes)
+        raise LockstepError("BAD_VALUE", "plan", expected, made.bytes, HINT)
     sides = {"source": made.source, "destination": made.destination}
     lengths = {name: [one.bytes for one in there.buffers] for name, there in sides.items()}
     for copy in made.copies:
         for name in sides:
             if not within(copy, name, lengths[name]):
-                raise LockstepError("BAD_VALUE", "plan", f"runs within buffers of the {name}", copy)
+                expected = f"runs within buffers of the {name}"
+                raise LockstepError("BAD_VALUE", "plan", expected, copy, HINT)
         if not runs_lie_apart(copy):
-            raise LockstepError("BAD_VALUE", "plan", "runs apart in the destination", copy)
+            expected = "runs apart in the destination"
+            raise LockstepError("BAD_VALUE", "plan", expected, copy, HINT)

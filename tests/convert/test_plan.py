@@ -260,6 +260,7 @@ def test_a_plan_that_is_none_is_told(change: str, expected: str) -> None:
         replace(made, copies=tuple(copies))
     assert (fault.value.code, fault.value.pointer) == ("BAD_VALUE", "plan")
     assert fault.value.expected == expected
+    assert "lockstep.convert.plan.plan" in str(fault.value)
 
 
 @pytest.mark.parametrize(
